@@ -1,0 +1,44 @@
+"""First-ever compilation of kernels: noticed, announced and left out of the search time."""
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Iterator
+
+from numba.core import event
+
+from ncosolve.deadline import Deadline
+
+log = logging.getLogger("ncosolve")
+
+MESSAGE = "compiling kernels, first run only"
+
+
+@contextlib.contextmanager
+def left_out(deadline: Deadline) -> Iterator[None]:
+    """While this is open, the time that Numba spends on compiling is added to ``deadline.compiling``.
+
+    Kernels that are loaded from the cache on disk do not count as compiled.
+    """
+
+    class Clock(event.Listener):
+        def __init__(self) -> None:
+            self.depth, self.began, self.lock = 0, 0.0, threading.Lock()
+
+        def on_start(self, _: object) -> None:
+            with self.lock:
+                if self.depth == 0:
+                    self.began = time.perf_counter()
+                    if deadline.compiling == 0.0:
+                        log.info(MESSAGE)
+                self.depth += 1
+
+        def on_end(self, _: object) -> None:
+            with self.lock:
+                self.depth -= 1
+                if self.depth == 0:
+                    deadline.compiling += time.perf_counter() - self.began
+
+    with event.install_listener("numba:compile", Clock()):
+        yield

@@ -1,0 +1,55 @@
+"""One clock for a whole solve: made on its first line, handed down, read everywhere."""
+
+import math
+import time
+
+from ncosolve.errors import InputError
+
+
+class Deadline:
+    """A time limit that leaves out the first-ever compilation of kernels.
+
+    Parameters
+    ----------
+    limit : float
+        Seconds; ``math.inf`` for none.
+
+    Attributes
+    ----------
+    compiling : float
+        Seconds spent on compiling kernels so far; they do not count against the limit.
+    cancelled : bool
+        True once someone has asked to stop early (Ctrl-C, target reached).
+    """
+
+    def __init__(self, limit: float = math.inf) -> None:
+        if not limit >= 0:
+            raise InputError(f"time limit {limit} is not a number of seconds >= 0", where="time_limit")
+        self.limit = float(limit)
+        self.compiling = 0.0
+        self.cancelled = False
+        self._start = time.perf_counter()
+
+    def total(self) -> float:
+        """Seconds since the start, compilation included."""
+        return time.perf_counter() - self._start
+
+    def elapsed(self) -> float:
+        """Seconds since the start, compilation left out."""
+        return self.total() - self.compiling
+
+    def remaining(self) -> float:
+        """Seconds left, never negative; 0 once cancelled."""
+        return 0.0 if self.cancelled else max(0.0, self.limit - self.elapsed())
+
+    def progress(self) -> float:
+        """The share of the limit that has passed, from 0 to 1 (0 without a limit)."""
+        return min(1.0, self.elapsed() / self.limit) if self.limit > 0 else 1.0
+
+    def over(self) -> bool:
+        """Whether it is time to stop."""
+        return self.cancelled or self.elapsed() >= self.limit
+
+    def cancel(self) -> None:
+        """Ask everyone who reads this clock to stop."""
+        self.cancelled = True

@@ -1,0 +1,89 @@
+"""The loop around our own searches: slices of kernel time, threads, exchange of incumbents."""
+
+import concurrent.futures
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ncosolve.compilation import left_out
+from ncosolve.engines.base import Task
+
+SLICE = 0.02
+"""Seconds of kernel time between two looks at the clock."""
+EXCHANGES = 20
+"""How often in a run a thread compares its best with that of the others."""
+
+
+class Search(Protocol):
+    """One search with its state; every call runs a kernel that holds no lock."""
+
+    cost: float
+    """The key of the best answer so far, in the search's own measure; only a fall is looked at."""
+
+    def advance(self, iterations: int, progress: float) -> None:
+        """Run that many iterations; ``progress`` is the share of the budget that is used, for annealing."""
+
+    def best(self) -> Any:
+        """The best answer so far, feasible or not."""
+
+    def adopt(self, answer: Any) -> None:
+        """Go on from an answer of another thread."""
+
+
+def run_searches(task: Task, make: Callable[[int], Search], chunk: int) -> int:
+    """Run ``task.threads`` searches until the task is over and return the iterations of the longest.
+
+    Parameters
+    ----------
+    task : Task
+        Supplies the limits; answers go to its incumbent.
+    make : callable
+        Makes a search from a seed; called once a thread, in the calling thread.
+    chunk : int
+        Iterations a kernel call; adapted to the clock unless iterations are limited, so that equal seeds then give
+        equal answers.
+    """
+    with left_out(task.deadline):
+        searches = [make(task.seed * 1_000_003 + k) for k in range(task.threads)]
+        for search in searches:
+            task.incumbent.offer(search.best())
+        if task.over():
+            return 0
+        done = _advance(task, searches[0], 0, chunk)  # compiles before there are threads
+        if task.threads == 1:
+            return _loop(task, searches[0], done, chunk)
+        with concurrent.futures.ThreadPoolExecutor(task.threads) as pool:
+            loops = [pool.submit(_loop, task, search, done * (k == 0), chunk) for k, search in enumerate(searches)]
+            try:
+                while concurrent.futures.wait(loops, timeout=0.1).not_done:
+                    pass  # the main thread stays free for signals
+            finally:
+                if any(loop.done() and loop.exception() for loop in loops):
+                    task.deadline.cancel()
+            return max(loop.result() for loop in loops)
+
+
+def _loop(task: Task, search: Search, done: int, chunk: int) -> int:
+    offered = float("inf")
+    exchange = 1.0 / EXCHANGES
+    while not task.over(done):
+        if search.cost < offered:
+            offered = search.cost
+            task.incumbent.offer(search.best(), done)
+        began = task.deadline.elapsed()
+        ran = _advance(task, search, done, chunk)
+        done += ran
+        if task.max_iterations is None:
+            seconds = max(1e-5, task.deadline.elapsed() - began)
+            chunk = max(1, min(4 * chunk, int(ran * SLICE / seconds)))
+        if task.threads > 1 and task.progress(done) >= exchange:
+            exchange += 1.0 / EXCHANGES
+            if task.incumbent.answer is not None:
+                search.adopt(task.incumbent.answer)
+    task.incumbent.offer(search.best(), done)
+    return done
+
+
+def _advance(task: Task, search: Search, done: int, chunk: int) -> int:
+    count = chunk if task.max_iterations is None else min(chunk, task.max_iterations - done)
+    search.advance(count, task.progress(done))
+    return count

@@ -1,0 +1,48 @@
+"""The problems: one module each, holding the instance class, its independent check and its random generator."""
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+from ncosolve.errors import InputError
+
+PROBLEMS = ("tsp", "cvrp", "vrptw", "tsptw", "tspdl", "milp")
+"""Every problem: a module of this package with ``INSTANCE`` (the class) and ``generate(n, seed, **options)``."""
+
+
+def module(problem: str) -> ModuleType:
+    """The module of a problem; InputError for an unknown name."""
+    name = problem.lower()
+    if name not in PROBLEMS:
+        raise InputError(f"problem {problem!r} is unknown, expected one of {', '.join(PROBLEMS)}")
+    return importlib.import_module(f"ncosolve.problems.{name}")
+
+
+def generate(problem: str, n: int, seed: int = 0, **options: Any) -> Any:
+    """One random instance.
+
+    Parameters
+    ----------
+    problem : str
+        A name of `PROBLEMS`.
+    n : int
+        Nodes including the depot; for milp see ``problems/milp_families.py``.
+    seed : int
+        Equal seeds give equal instances.
+    **options
+        The options of that problem's own ``generate``.
+
+    Raises
+    ------
+    InputError
+        For an unknown problem or option, or a size that is not allowed.
+    """
+    make = module(problem).generate
+    if isinstance(n, bool) or int(n) != n or n < 1:
+        raise InputError(f"is {n!r}, expected a whole number >= 1", where="n")
+    if isinstance(seed, bool) or int(seed) != seed or seed < 0:
+        raise InputError(f"is {seed!r}, expected a whole number >= 0", where="seed")
+    try:
+        return make(int(n), seed=int(seed), **options)
+    except TypeError as error:
+        raise InputError(f"{problem}: {str(error).split(') ')[-1].removeprefix('generate() ')}") from None

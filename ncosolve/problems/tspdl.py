@@ -1,0 +1,102 @@
+"""Travelling salesman with draft limits: a loaded ship may enter a port only when it lies high enough in the water."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ncosolve.errors import InputError
+from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, vector, worst
+from ncosolve.problems.distance import Distance
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class TSPDL:
+    """A travelling salesman problem with draft limits, in delivery form (Rakke et al. 2012); node 0 is the depot.
+
+    The ship leaves the depot with the total demand aboard. On arrival at a port, before unloading, the load must not be
+    over the draft limit of the port.
+
+    Parameters
+    ----------
+    distance, coords, rounding, name
+        As in `ncosolve.TSP`.
+    demand : array_like, shape (n,)
+        What is unloaded at each port, >= 0; 0 for the depot.
+    draft_limit : array_like, shape (n,)
+        The largest load on arrival, >= 0; that of the depot does not bind.
+
+    Raises
+    ------
+    InputError
+        When the arrays do not fit together or hold a number that is not allowed.
+    """
+
+    problem: ClassVar[str] = "tspdl"
+    kind: ClassVar[str] = "tour"
+    distance: Distance
+    demand: FloatArray
+    draft_limit: FloatArray
+    name: str
+
+    def __init__(
+        self,
+        distance: Distance | ArrayLike | None = None,
+        *,
+        demand: ArrayLike,
+        draft_limit: ArrayLike,
+        coords: ArrayLike | None = None,
+        rounding: str = "exact",
+        name: str = "",
+    ) -> None:
+        put = object.__setattr__
+        put(self, "distance", Distance.of(distance, coords, rounding))
+        put(self, "demand", vector(demand, self.n, "demand", low=0.0))
+        put(self, "draft_limit", vector(draft_limit, self.n, "draft_limit", low=0.0, finite=False))
+        put(self, "name", name)
+        if self.demand[0] != 0:
+            raise InputError(f"of the depot is {self.demand[0]:g}, expected 0", where="demand")
+
+    @property
+    def n(self) -> int:
+        """Nodes including the depot."""
+        return self.distance.n
+
+    def answer(self, raw: Any) -> IntArray:
+        """A tour in canonical form: a permutation of 0..n-1 that starts at 0."""
+        return as_tour(raw, self.n)
+
+    def order(self, answer: IntArray, cost: float) -> tuple[float, ...]:
+        """The key by which answers compare; smaller is better."""
+        return (cost,)
+
+    def check(self, answer: IntArray) -> Check:
+        """The sum of distances along the closed tour; violations: draft limit."""
+        tour = self.answer(answer)
+        load = np.zeros(self.n)
+        load[tour] = self.demand.sum() - (np.cumsum(self.demand[tour]) - self.demand[tour])
+        slack = 1e-9 * max(1.0, float(self.demand.sum()))
+        excess = np.where(load > self.draft_limit + slack, load - self.draft_limit, 0.0)
+        excess[0] = 0.0
+        cost = float(self.distance.between(tour, np.roll(tour, -1)).sum())
+        return Check(cost, tuple(worst("draft limit", excess, "port")))
+
+    def clash(self) -> str | None:
+        """Why no feasible tour exists. Exact: visiting by falling draft limit is feasible if anything is.
+
+        Seen backwards, the ship loads: a job per port of length ``demand`` and due date ``draft_limit``, for which the
+        order of earliest due dates is feasible if any order is.
+        """
+        ports = 1 + np.argsort(self.draft_limit[1:], kind="stable")
+        load = np.cumsum(self.demand[ports])
+        slack = 1e-9 * max(1.0, float(self.demand.sum()))
+        over = load > self.draft_limit[ports] + slack
+        if not over.any():
+            return None
+        k = int(np.argmax(over))
+        limit = self.draft_limit[ports[k]]
+        return f"{k + 1} ports with a draft limit of at most {limit:g} have {load[k]:g} to unload"
+
+
+INSTANCE = TSPDL

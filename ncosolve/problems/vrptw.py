@@ -1,0 +1,92 @@
+"""Vehicle routing with time windows: CVRP in which service must start within the window of each customer."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from ncosolve.problems.base import Check, FloatArray, IntArray, as_routes
+from ncosolve.problems.cvrp import capacity_clash, fleet_order, fleet_violations, put_fleet, routes_length
+from ncosolve.problems.distance import Distance
+from ncosolve.problems.windows import lateness, put_windows, window_clash
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class VRPTW:
+    """A vehicle routing problem with time windows; node 0 is the depot.
+
+    Travel time equals distance. A vehicle leaves the depot at its ready time, may wait for a window to open, and must
+    be back by the due date of the depot.
+
+    Parameters
+    ----------
+    distance, coords, rounding, demand, capacity, max_vehicles, objective, name
+        As in `ncosolve.CVRP`.
+    ready_time, due_date : array_like, shape (n,)
+        The window in which service starts; those of node 0 are the horizon.
+    service_time : array_like, shape (n,), optional
+        Time spent at each node, not part of the objective; 0 when not given.
+
+    Raises
+    ------
+    InputError
+        When the arrays do not fit together, or a window closes before it opens.
+    """
+
+    problem: ClassVar[str] = "vrptw"
+    kind: ClassVar[str] = "routes"
+    distance: Distance
+    demand: FloatArray
+    capacity: float
+    ready_time: FloatArray
+    due_date: FloatArray
+    service_time: FloatArray
+    max_vehicles: int | None
+    objective: str
+    name: str
+
+    def __init__(
+        self,
+        distance: Distance | ArrayLike | None = None,
+        *,
+        demand: ArrayLike,
+        capacity: float,
+        ready_time: ArrayLike,
+        due_date: ArrayLike,
+        service_time: ArrayLike | None = None,
+        coords: ArrayLike | None = None,
+        rounding: str = "exact",
+        max_vehicles: int | None = None,
+        objective: str = "distance",
+        name: str = "",
+    ) -> None:
+        object.__setattr__(self, "distance", Distance.of(distance, coords, rounding))
+        put_fleet(self, demand, capacity, max_vehicles, objective)
+        put_windows(self, ready_time, due_date, service_time)
+        object.__setattr__(self, "name", name)
+
+    @property
+    def n(self) -> int:
+        """Nodes including the depot."""
+        return self.distance.n
+
+    def answer(self, raw: Any) -> tuple[IntArray, ...]:
+        """Routes in canonical form: a tuple of arrays of customers, the depot left out."""
+        return as_routes(raw, self.n)
+
+    def order(self, answer: tuple[IntArray, ...], cost: float) -> tuple[float, ...]:
+        """The key by which answers compare; smaller is better."""
+        return fleet_order(self, answer, cost)
+
+    def check(self, answer: tuple[IntArray, ...]) -> Check:
+        """The total distance; violations: capacity, vehicles, time window."""
+        routes = self.answer(answer)
+        violations = fleet_violations(self, routes) + lateness(self, routes)
+        return Check(routes_length(self.distance, routes), tuple(violations))
+
+    def clash(self) -> str | None:
+        """Why no feasible solution can exist, where it is plain from demands or from single windows."""
+        return capacity_clash(self) or window_clash(self)
+
+
+INSTANCE = VRPTW

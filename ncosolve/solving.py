@@ -1,0 +1,235 @@
+"""solve(): picks the solver, keeps the clock, checks what comes back."""
+
+import contextlib
+import logging
+import math
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ncosolve import catalog
+from ncosolve.deadline import Deadline
+from ncosolve.engines.base import Incumbent, Outcome, Task
+from ncosolve.engines.bounds import lower_bound
+from ncosolve.errors import EngineError, Infeasible, InputError, MissingExtra, NoSolutionFound
+from ncosolve.problems.base import Answer, Problem
+from ncosolve.solution import Solution
+
+log = logging.getLogger("ncosolve")
+
+TIME_LIMIT = 10.0
+"""Seconds, where neither a time nor an iteration limit is given."""
+
+
+def solve(
+    instance: Problem,
+    solver: str = "auto",
+    time_limit: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    device: str = "auto",
+    start: Any = None,
+    target: float | None = None,
+    max_iterations: int | None = None,
+    on_improvement: Callable[[Solution], None] | None = None,
+) -> Solution:
+    """Solve an instance and return the best feasible solution found by the time limit.
+
+    Parameters
+    ----------
+    instance : TSP, CVRP, VRPTW, TSPTW, TSPDL or MILP
+        What to solve.
+    solver : str
+        A name of the catalogue (``ncosolve solvers``), or "auto".
+    time_limit : float, optional
+        Seconds of wall clock, first-ever kernel compilation left out; 10 where no ``max_iterations`` is given either.
+    seed : int
+        With ``max_iterations`` and one thread, equal seeds give equal answers.
+    threads : int, optional
+        Independent searches that exchange incumbents; 1 when not given.
+    device : str
+        "auto", "cpu" or "cuda", for solvers with a network.
+    start : optional
+        A tour, routes, values or a Solution to start from; it may be infeasible where the engine can repair it.
+    target : float, optional
+        Stop as soon as the cost is at least as good.
+    max_iterations : int, optional
+        A limit on the engine's own unit of work.
+    on_improvement : callable, optional
+        Called with a Solution at each new incumbent.
+
+    Returns
+    -------
+    Solution
+        Checked: its cost is recomputed and no constraint is violated.
+
+    Raises
+    ------
+    InputError
+        For an argument that is not allowed.
+    Infeasible
+        When it is proved that no feasible solution exists.
+    NoSolutionFound
+        When time was up before one was found.
+    MissingExtra
+        When the named solver needs a package that is not installed.
+    EngineError
+        When the named solver failed and nothing feasible was found.
+    """
+    if time_limit is None:
+        time_limit = TIME_LIMIT if max_iterations is None else math.inf
+    deadline = Deadline(time_limit)
+    _validate(instance, seed, threads, device, target, max_iterations)
+    choices = _choices(instance, solver)
+    reason = instance.clash()
+    if reason:
+        raise Infeasible(reason)
+
+    def report(incumbent: Incumbent) -> None:
+        if on_improvement is not None:
+            on_improvement(_solution(incumbent, Outcome(incumbent.iterations), choices[0].name, seed))
+
+    incumbent = Incumbent(instance, deadline, target, report if on_improvement else None)
+    task = Task(
+        instance,
+        deadline,
+        incumbent,
+        seed=int(seed),
+        threads=threads or 1,
+        device=device,
+        start=_start(instance, start),
+        max_iterations=max_iterations,
+    )
+    with _interruptible(deadline):
+        incumbent.bound = lower_bound(instance, deadline, max_iterations)
+        if task.start is not None:
+            incumbent.offer(task.start)
+        outcome, used = _run(task, choices)
+    if incumbent.answer is None:
+        if outcome.infeasible:
+            raise Infeasible(outcome.infeasible)
+        raise NoSolutionFound(_nothing(incumbent, used))
+    return _solution(incumbent, outcome, used, seed)
+
+
+def solve_many(instances: Iterable[Problem], **options: Any) -> list[Solution]:
+    """Solve several instances with the options of `solve`, one after another."""
+    return [solve(instance, **options) for instance in instances]
+
+
+def _choices(instance: Problem, solver: str) -> list[catalog.NamedSolver]:
+    """The named solver, or those that "auto" tries in turn."""
+    if solver != "auto":
+        return [catalog.find(solver, instance.problem)]
+    choices = catalog.automatic(instance.problem, instance.n)
+    if not choices:
+        raise InputError(f"auto has nothing for {instance.problem} with n = {instance.n}", where="solver")
+    return choices
+
+
+def _run(task: Task, choices: list[catalog.NamedSolver]) -> tuple[Outcome, str]:
+    """Run the first solver; where it fails, or ends early without an answer, the next."""
+    only = _only_answer(task.instance)
+    if only is not None:
+        if task.incumbent.offer(only) or task.incumbent.answer is not None:
+            return Outcome(optimal=True), choices[0].name
+        return Outcome(infeasible="; ".join(map(str, task.instance.check(task.instance.answer(only)).violations))), ""
+    outcome, failure = Outcome(), None
+    for named in choices:
+        try:
+            engine = named.load()
+            task.parameters = named.parameters
+            outcome = engine.run(task)
+        except (KeyboardInterrupt, InputError, MissingExtra):
+            raise
+        except Exception as error:
+            log.warning("%s failed: %s: %s", named.name, type(error).__name__, error, exc_info=True)
+            failure = EngineError(f"{named.name} failed: {type(error).__name__}: {error}")
+            continue
+        if task.incumbent.answer is not None or outcome.infeasible:
+            break
+    if task.incumbent.answer is None and failure is not None:
+        raise failure
+    return outcome, named.name
+
+
+def _solution(incumbent: Incumbent, outcome: Outcome, used: str, seed: int) -> Solution:
+    deadline = incumbent.deadline
+    bound = outcome.bound if outcome.bound is not None else incumbent.bound
+    incumbent.bound = bound
+    single = len(incumbent.key) == 1  # with vehicles first, a bound on the distance proves nothing
+    proved = outcome.optimal or (incumbent.proved and single)
+    return Solution(
+        incumbent.instance,
+        incumbent.answer,
+        incumbent.cost,
+        status="optimal" if proved else "feasible",
+        bound=incumbent.cost if proved and single else bound,
+        solver=used,
+        seed=seed,
+        iterations=max(outcome.iterations, incumbent.iterations),
+        history=tuple(incumbent.history),
+        time_total=deadline.total(),
+        time_search=deadline.elapsed(),
+        time_compile=deadline.compiling,
+    )
+
+
+def _nothing(incumbent: Incumbent, used: str) -> str:
+    seconds = incumbent.deadline.elapsed()
+    text = f"no feasible solution found by {used} in {seconds:.1f} s"
+    if incumbent.refused is not None:
+        text += f"; the last candidate violates {'; '.join(map(str, incumbent.refused.violations))}"
+    return text
+
+
+def _only_answer(instance: Problem) -> Answer | None:
+    """The one answer that can exist, where there are no two."""
+    if instance.kind == "tour" and instance.n <= 2:
+        return list(range(instance.n))
+    if instance.kind == "routes" and instance.n <= 2:
+        return [[1]] if instance.n == 2 else []
+    return None
+
+
+def _start(instance: Problem, start: Any) -> Answer | None:
+    if start is None:
+        return None
+    try:
+        return instance.answer(start.answer if isinstance(start, Solution) else start)
+    except InputError as error:
+        raise InputError(error.problem, where="start") from None
+
+
+def _validate(
+    instance: Problem, seed: int, threads: int | None, device: str, target: float | None, max_iterations: int | None
+) -> None:
+    if not isinstance(instance, Problem):
+        raise InputError(f"is {type(instance).__name__}, expected an instance of a problem", where="instance")
+    for value, field, low in ((seed, "seed", 0), (threads, "threads", 1), (max_iterations, "max_iterations", 0)):
+        if value is not None and (isinstance(value, bool) or int(value) != value or value < low):
+            raise InputError(f"is {value!r}, expected a whole number >= {low}", where=field)
+    if target is not None and math.isnan(target):
+        raise InputError("is nan, expected a number", where="target")
+    if device not in ("auto", "cpu", "cuda"):
+        raise InputError(f"is {device!r}, expected auto, cpu or cuda", where="device")
+
+
+@contextlib.contextmanager
+def _interruptible(deadline: Deadline) -> Iterator[None]:
+    """Let the first Ctrl-C end the search with the best so far, and the second one interrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def stop(number: int, frame: Any) -> None:
+        deadline.cancel()
+        signal.signal(signal.SIGINT, previous)
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
