@@ -87,7 +87,9 @@ class Incumbent:
     def _reached(self, value: float | None, tolerance: float = 0.0) -> bool:
         if value is None or self.answer is None:
             return False
-        return self.instance.order(self.answer, self.cost)[-1] <= self.instance.order(self.answer, value)[-1] + tolerance
+        return (
+            self.instance.order(self.answer, self.cost)[-1] <= self.instance.order(self.answer, value)[-1] + tolerance
+        )
 
 
 @dataclass

@@ -26,7 +26,7 @@ def generate(problem: str, n: int, seed: int = 0, **options: Any) -> Any:
     problem : str
         A name of `PROBLEMS`.
     n : int
-        Nodes including the depot; for milp see ``problems/milp_families.py``.
+        Nodes including the depot; for milp see ``generate`` in ``problems/milp.py``.
     seed : int
         Equal seeds give equal instances.
     **options
@@ -37,12 +37,11 @@ def generate(problem: str, n: int, seed: int = 0, **options: Any) -> Any:
     InputError
         For an unknown problem or option, or a size that is not allowed.
     """
+    from ncosolve.problems.randomness import whole
+
     make = module(problem).generate
-    if isinstance(n, bool) or int(n) != n or n < 1:
-        raise InputError(f"is {n!r}, expected a whole number >= 1", where="n")
-    if isinstance(seed, bool) or int(seed) != seed or seed < 0:
-        raise InputError(f"is {seed!r}, expected a whole number >= 0", where="seed")
+    size, start = whole(n, "n"), whole(seed, "seed", 0)
     try:
-        return make(int(n), seed=int(seed), **options)
+        return make(size, seed=start, **options)
     except TypeError as error:
         raise InputError(f"{problem}: {str(error).split(') ')[-1].removeprefix('generate() ')}") from None

@@ -153,9 +153,13 @@ def as_routes(raw: Any, n: int) -> tuple[IntArray, ...]:
 
 
 def _integers(raw: Any, field: str) -> IntArray:
+    if isinstance(raw, np.ndarray) and raw.ndim == 1 and raw.dtype.kind == "i":
+        return raw.astype(np.int64)
     try:
-        array = np.asarray(raw, dtype=np.float64).astype(np.int64)
-        same = np.array_equal(array, np.asarray(raw, dtype=np.float64))
+        numbers = np.asarray(raw, dtype=np.float64)
+        with np.errstate(invalid="ignore"):  # NaN and the like become some integer, and are refused below
+            array = numbers.astype(np.int64)
+        same = np.array_equal(array, numbers)
     except (TypeError, ValueError):
         raise InputError("is not a list of node numbers", where=field) from None
     if array.ndim != 1 or not same:

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 
 from ncosolve.errors import InputError
 from ncosolve.problems.base import Check, FloatArray, IntArray, Violation, as_routes, positive, vector, worst
+from ncosolve.problems.cvrp_recipes import CVRPBatch, unit_square, x_set
 from ncosolve.problems.distance import Distance
+from ncosolve.problems.randomness import generator, one_of, whole
 
 OBJECTIVES = ("distance", "vehicles")
 """``distance`` minimises the total distance; ``vehicles`` the number of routes first, then the distance."""
@@ -144,3 +146,47 @@ def capacity_clash(instance: Any) -> str | None:
     if limit is not None and total > limit * (instance.capacity + slack):
         return f"total demand {total:g} is over {limit} vehicles of capacity {instance.capacity:g}"
     return None
+
+
+RECIPES = ("x", "uniform", "clustered", "mixed")
+
+
+def generate(n: int, *, seed: int = 0, recipe: str = "x", **options: Any) -> CVRP:
+    """A random instance.
+
+    Parameters
+    ----------
+    n : int
+        Nodes including the depot.
+    seed : int
+        Equal seeds give equal instances.
+    recipe : str
+        ``x``: as the X set, with distances rounded to the nearest whole number. ``uniform``, ``clustered``, ``mixed``:
+        in the unit square, with exact distances; the first of ``generate_batch(1, n, seed, layout=recipe)``.
+    **options
+        For ``x``: depot, customers, demand and route_length of `ncosolve.problems.cvrp_recipes.x_set`; the seed picks
+        those not given. For the others: demand and capacity of `generate_batch`.
+    """
+    name = f"cvrp-{recipe}-n{n}-s{seed}"
+    if one_of(recipe, RECIPES, "recipe") == "x":
+        coords, demand, capacity = x_set(whole(n, "n"), generator(seed), **options)
+        return CVRP(coords=coords[0], demand=demand[0], capacity=capacity, rounding="nint", name=name)
+    coords, demand, capacity = generate_batch(1, n, seed, layout=recipe, **options)
+    return CVRP(coords=coords[0], demand=demand[0], capacity=capacity, name=name)
+
+
+def generate_batch(
+    count: int,
+    n: int,
+    seed: int = 0,
+    *,
+    layout: str = "uniform",
+    demand: str = "uniform",
+    capacity: int | None = None,
+) -> CVRPBatch:
+    """Instances in the unit square, for training; see `ncosolve.problems.cvrp_recipes.unit_square` for the options.
+
+    Every demand fits into a vehicle, so that every instance is feasible.
+    """
+    rng = generator(seed)
+    return unit_square(whole(count, "count"), whole(n, "n"), rng, layout=layout, demand=demand, capacity=capacity)

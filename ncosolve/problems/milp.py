@@ -1,5 +1,6 @@
 """Mixed-integer linear programs: minimise or maximise c'x subject to row and column bounds, some x integer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -7,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ncosolve.errors import InputError
-from ncosolve.problems.base import BoolArray, Check, FloatArray, vector, worst
+from ncosolve.problems.base import BoolArray, Check, FloatArray, replace, vector, worst
+from ncosolve.problems.randomness import generator, one_of, whole
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -115,7 +117,8 @@ class MILP:
     def answer(self, raw: Any) -> FloatArray:
         """Values in canonical form: one float64 a column; a mapping from names to values is taken too."""
         if isinstance(raw, dict):
-            unknown = [name for name in raw if name not in set(self.column_names)]
+            known = set(self.column_names)
+            unknown = [name for name in raw if name not in known]
             if unknown:
                 raise InputError(f"column {unknown[0]!r} does not exist", where="values")
             raw = [raw.get(name, 0.0) for name in self.column_names]
@@ -145,7 +148,8 @@ class MILP:
             (self.lower, self.upper, self.column_names, "column"),
             (self.row_lower, self.row_upper, self.row_names, "row"),
         ):
-            crossed = low > high
+            size = np.where(np.isfinite(high), np.maximum(1.0, np.abs(high)), 1.0)
+            crossed = low > high + ROW_TOLERANCE * size
             if crossed.any():
                 k = int(np.argmax(crossed))
                 return f"{what} {names[k]} has the lower bound {low[k]:g} above the upper bound {high[k]:g}"
@@ -153,6 +157,40 @@ class MILP:
 
 
 INSTANCE = MILP
+
+FAMILIES = ("setcover", "auction", "facility", "indset", "fold", "unfoldable")
+
+
+def generate(n: int, *, seed: int = 0, family: str = "setcover", **options: Any) -> MILP:
+    """A random program of a family.
+
+    Parameters
+    ----------
+    n : int
+        Columns; for ``facility`` the sites.
+    seed : int
+        Equal seeds give equal instances.
+    family : str
+        ``setcover``, ``facility``, ``indset``: see ``problems/milp_families.py``; ``auction``: ``milp_auction.py``;
+        ``fold`` and ``unfoldable``: ``milp_fold.py``.
+    **options
+        Those of the family's own function. For ``fold``, those of `fold_pair` and ``feasible``: which member of the
+        pair, True when not given.
+    """
+    from ncosolve.problems import milp_auction, milp_families, milp_fold
+
+    columns, name = whole(n, "n"), f"milp-{family}-n{n}-s{seed}"
+    if one_of(family, FAMILIES, "family") == "fold":
+        member = 0 if options.pop("feasible", True) else 1
+        return replace(milp_fold.fold_pair(columns, seed=seed, **options)[member], name=name)
+    make: dict[str, Callable[..., MILP]] = {
+        "setcover": milp_families.set_cover,
+        "auction": milp_auction.auction,
+        "facility": milp_families.facility_location,
+        "indset": milp_families.independent_set,
+        "unfoldable": milp_fold.unfoldable,
+    }
+    return replace(make[family](columns, generator(seed), **options), name=name)
 
 
 def _names(names: Any, count: int, letter: str, field: str) -> tuple[str, ...]:

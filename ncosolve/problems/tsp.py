@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ncosolve.problems.base import Check, IntArray, as_tour
+from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour
 from ncosolve.problems.distance import Distance
+from ncosolve.problems.randomness import generator, one_of, whole
 
 if TYPE_CHECKING:
     import networkx
@@ -87,3 +88,43 @@ class TSP:
 
 
 INSTANCE = TSP
+
+
+LAYOUTS = ("uniform", "clustered")
+
+
+def generate(n: int, *, seed: int = 0, layout: str = "uniform", grid: int = 1_000_000) -> TSP:
+    """A random Euclidean instance by the rules of the DIMACS TSP challenge (Johnson and McGeoch 2002).
+
+    Parameters
+    ----------
+    n : int
+        Nodes.
+    seed : int
+        Equal seeds give equal instances.
+    layout : str
+        ``uniform``: whole coordinates, uniform in 0..grid-1. ``clustered``: max(1, n // 100) uniform centres; each node
+        belongs to a random one and lies off it by a normal deviate of standard deviation grid / sqrt(n) a coordinate,
+        truncated to a whole number, which may lead off the grid.
+    grid : int
+        The width of the square.
+
+    Returns
+    -------
+    TSP
+        With distances rounded to the nearest whole number. Two nodes may coincide.
+    """
+    rng = generator(seed)
+    n, grid = whole(n, "n"), whole(grid, "grid")
+    if one_of(layout, LAYOUTS, "layout") == "uniform":
+        coords = rng.integers(0, grid, (n, 2))
+    else:
+        centres = rng.integers(0, grid, (max(1, n // 100), 2))
+        offsets = np.trunc(rng.normal(0.0, grid / np.sqrt(n), (n, 2)))
+        coords = centres[rng.integers(len(centres), size=n)] + offsets.astype(np.int64)
+    return TSP(coords=coords, rounding="nint", name=f"tsp-{layout}-n{n}-s{seed}")
+
+
+def generate_batch(count: int, n: int, seed: int = 0) -> FloatArray:
+    """Coordinates of ``count`` instances, uniform in the unit square: float64 (count, n, 2)."""
+    return generator(seed).random((whole(count, "count"), whole(n, "n"), 2))

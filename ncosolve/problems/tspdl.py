@@ -1,7 +1,7 @@
 """Travelling salesman with draft limits: a loaded ship may enter a port only when it lies high enough in the water."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from ncosolve.errors import InputError
 from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, vector, worst
 from ncosolve.problems.distance import Distance
+from ncosolve.problems.randomness import legacy_generator, one_of, whole
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -100,3 +101,74 @@ class TSPDL:
 
 
 INSTANCE = TSPDL
+
+
+class TSPDLBatch(NamedTuple):
+    """Generated instances of one size; every port but the depot takes one unit of cargo.
+
+    Attributes
+    ----------
+    coords : ndarray of float64, shape (count, n, 2)
+        Positions in the unit square.
+    demand, draft_limit : ndarray of int64, shape (count, n)
+        0 for the depot and 1 elsewhere; from 1 to n - 1.
+    """
+
+    coords: FloatArray
+    demand: IntArray
+    draft_limit: IntArray
+
+
+_TIGHTENED = {"easy": 0.5, "medium": 0.75, "hard": 0.9}  # ports with a limit under the full load, as a share of n
+HARDNESS = tuple(_TIGHTENED)
+
+
+def generate(n: int, *, seed: int = 0, hardness: str = "hard") -> TSPDL:
+    """A random instance, always feasible: the first of ``generate_batch(1, n, seed, hardness)``.
+
+    Loads and limits are whole numbers, so that nothing rests on a tolerance.
+    """
+    batch = generate_batch(1, n, seed, hardness)
+    return TSPDL(
+        coords=batch.coords[0],
+        demand=batch.demand[0],
+        draft_limit=batch.draft_limit[0],
+        name=f"tspdl-{hardness}-n{n}-s{seed}",
+    )
+
+
+def generate_batch(count: int, n: int, seed: int = 0, hardness: str = "hard") -> TSPDLBatch:
+    """Random instances, drawn as the test sets of PIP (Bi et al. 2024) and LMask (Li et al. 2026) were.
+
+    With the seeds of those sets (validation: 4321, 256 instances; test: 2025, 10,000 instances), and with loads divided
+    by n - 1, they are the published ones. Those state the mirror image: a ship that loads. The same limits hold for
+    one that unloads, and each feasible tour of the one is a feasible tour of the other, reversed.
+
+    Parameters
+    ----------
+    count, n : int
+        Instances, and nodes including the depot.
+    seed : int
+        0..2**32 - 1; equal seeds give equal batches.
+    hardness : str
+        ``easy``, ``medium`` or ``hard``: 50, 75 or 90 % of n ports (at most n - 2, which matters for n <= 10) get a
+        random limit from 1 to n - 2, drawn again until a feasible tour exists.
+    """
+    rng = legacy_generator(seed)
+    share = _TIGHTENED[one_of(hardness, HARDNESS, "hardness")]
+    coords = rng.uniform(size=(whole(count, "count"), whole(n, "n"), 2))
+    demand = np.ones((count, n), np.int64)
+    demand[:, 0] = 0
+    limits = np.full((count, n), n - 1, np.int64)
+    tightened = max(0, min(int(share * n), n - 2))
+    for row in limits if tightened else ():
+        row[rng.choice(np.arange(1, n), tightened, replace=False)] = _feasible_limits(tightened, n - 1, rng)
+    return TSPDLBatch(coords, demand, limits)
+
+
+def _feasible_limits(ports: int, cargo: int, rng: np.random.RandomState) -> IntArray:
+    """Limits from 1 to cargo - 1 of which, for every v, at most v are at most v."""
+    while True:
+        limits = rng.randint(1, cargo, size=ports)
+        if (np.sort(limits) > np.arange(ports)).all():
+            return limits

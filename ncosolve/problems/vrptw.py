@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from ncosolve.problems.base import Check, FloatArray, IntArray, as_routes
 from ncosolve.problems.cvrp import capacity_clash, fleet_order, fleet_violations, put_fleet, routes_length
 from ncosolve.problems.distance import Distance
+from ncosolve.problems.randomness import generator, one_of, whole
+from ncosolve.problems.vrptw_recipes import KINDS, VRPTWBatch, solomon_like, unit_square
 from ncosolve.problems.windows import lateness, put_windows, window_clash
 
 
@@ -90,3 +92,52 @@ class VRPTW:
 
 
 INSTANCE = VRPTW
+
+
+def generate(n: int, *, seed: int = 0, kind: str = "R1", max_vehicles: int | None = None, **options: Any) -> VRPTW:
+    """A random instance; each customer can be served by a vehicle of its own, so that a free fleet always suffices.
+
+    Parameters
+    ----------
+    n : int
+        Nodes including the depot.
+    seed : int
+        Equal seeds give equal instances.
+    kind : str
+        ``R1``, ``R2``, ``C1``, ``C2``, ``RC1`` or ``RC2``: like Solomon's classes. ``unit``: in the unit square, the
+        first of ``generate_batch(1, n, seed)``.
+    max_vehicles : int, optional
+        The most routes allowed (25 for 100 customers in Solomon's files); a free fleet when not given. With a limit,
+        nothing guarantees a feasible solution.
+    **options
+        For Solomon's classes: density and width of `ncosolve.problems.vrptw_recipes.solomon_like`. For ``unit``:
+        layout, demand and capacity of `generate_batch`.
+    """
+    if one_of(kind, (*KINDS, "unit"), "kind") == "unit":
+        data = generate_batch(1, n, seed, **options)
+    else:
+        data = solomon_like(whole(n, "n"), generator(seed), kind, **options)
+    return VRPTW(
+        coords=data.coords[0],
+        demand=data.demand[0],
+        capacity=data.capacity,
+        ready_time=data.ready_time[0],
+        due_date=data.due_date[0],
+        service_time=data.service_time[0],
+        max_vehicles=max_vehicles,
+        name=f"vrptw-{kind.lower()}-n{n}-s{seed}",
+    )
+
+
+def generate_batch(
+    count: int,
+    n: int,
+    seed: int = 0,
+    *,
+    layout: str = "uniform",
+    demand: str = "uniform",
+    capacity: int | None = None,
+) -> VRPTWBatch:
+    """Instances in the unit square, for training; see `ncosolve.problems.vrptw_recipes.unit_square`."""
+    rng = generator(seed)
+    return unit_square(whole(count, "count"), whole(n, "n"), rng, layout=layout, demand=demand, capacity=capacity)

@@ -47,8 +47,12 @@ def lateness(instance: Any, routes: tuple[IntArray, ...]) -> list[Violation]:
         np.maximum.at(late, there, excess)
         active &= there != 0
         here = there
-    tolerance = TIME_TOLERANCE * np.maximum(1.0, 1e-9 * np.abs(np.where(np.isfinite(instance.due_date), instance.due_date, 0.0)))
-    return worst("time window", np.where(late > tolerance, late, 0.0), "node")
+    return worst("time window", np.where(late > _tolerance(instance.due_date), late, 0.0), "node")
+
+
+def _tolerance(due_date: FloatArray) -> FloatArray:
+    """How late is not late; it grows with the due date, as rounding errors do."""
+    return TIME_TOLERANCE * np.maximum(1.0, 1e-6 * np.abs(np.where(np.isfinite(due_date), due_date, 0.0)))
 
 
 def window_clash(instance: Any) -> str | None:
@@ -57,14 +61,14 @@ def window_clash(instance: Any) -> str | None:
         return None
     table = instance.distance.matrix()
     opens, closes, service = instance.ready_time, instance.due_date, instance.service_time
-    tolerance = TIME_TOLERANCE
+    tolerance = 2.0 * _tolerance(closes)  # twice what the check allows: sums in another order round otherwise
     arrival = np.maximum(opens[0] + _shortest(table, np.concatenate([[0.0], service[1:]])), opens)
     if (arrival > closes + tolerance)[1:].any():
         k = 1 + int(np.argmax((arrival - closes)[1:]))
         return f"node {k} cannot be reached before {arrival[k]:g}, it closes at {closes[k]:g}"
     back = _shortest(table.T, np.concatenate([[0.0], service[1:]]))
     home = arrival + service + back
-    if (home > closes[0] + tolerance)[1:].any():
+    if (home > closes[0] + tolerance[0])[1:].any():
         k = 1 + int(np.argmax(home[1:]))
         return f"from node {k} the depot cannot be reached before {home[k]:g}, it closes at {closes[0]:g}"
     return None

@@ -1,0 +1,126 @@
+"""Proved lower bounds that no engine has to know of: cheap, valid, and often weak."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncosolve.compilation import left_out
+from ncosolve.deadline import Deadline
+from ncosolve.problems.base import Problem
+
+SHARE = 0.05
+"""The share of the time limit that a bound may take, `LONGEST` seconds at most."""
+LONGEST = 1.0
+DENSE = 2000
+"""Up to this many nodes bounds that need all pairs are computed."""
+STEPS = 100
+"""Subgradient steps where iterations are limited in place of time."""
+
+
+def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | None = None) -> float | None:
+    """A proved lower bound on the cost, or None where there is none (MILP: the outside solver's own).
+
+    Parameters
+    ----------
+    instance : Problem
+        What is solved.
+    deadline : Deadline
+        At most `SHARE` of its limit is used.
+    max_iterations : int, optional
+        Where it is given, the work does not depend on the clock.
+    """
+    if instance.problem == "milp" or instance.n < 3:
+        return None
+    distance = instance.distance  # type: ignore[attr-defined]
+    with left_out(deadline):
+        if instance.n > DENSE:
+            bound = _two_nearest(instance)
+        elif instance.problem in ("cvrp", "vrptw"):
+            bound = _degrees(instance, distance.matrix())
+        else:
+            bound = _assignment(instance, distance.matrix())
+            if distance.symmetric:
+                until = math.inf if max_iterations is not None else _until(deadline)
+                bound = max(bound, _held_karp(instance, deadline, until))
+    if distance.integral:
+        return float(math.ceil(bound - 1e-6))
+    return bound - 1e-9 * abs(bound)
+
+
+def _until(deadline: Deadline) -> float:
+    limit = deadline.limit if math.isfinite(deadline.limit) else LONGEST / SHARE
+    return deadline.elapsed() + min(LONGEST, SHARE * limit)
+
+
+def _held_karp(instance: Problem, deadline: Deadline, until: float) -> float:
+    from ncosolve.engines.arrays import metric_of
+    from ncosolve.search.one_tree import Ascent
+
+    ascent = Ascent(metric_of(instance.distance), instance.n, _nearest_neighbour_tour(instance))  # type: ignore[attr-defined]
+    steps = 0
+    while deadline.elapsed() < until and not deadline.cancelled and ascent.step():
+        steps += 1
+        if math.isinf(until) and steps >= STEPS:
+            break
+    return ascent.bound
+
+
+def _nearest_neighbour_tour(instance: Problem) -> float:
+    """The length of the tour that always goes on to the nearest unvisited node."""
+    table = instance.distance.matrix().copy()  # type: ignore[attr-defined]
+    here, length = 0, 0.0
+    first = table[:, 0].copy()
+    for _ in range(instance.n - 1):
+        table[:, here] = np.inf
+        there = int(np.argmin(table[here]))
+        length += float(table[here, there])
+        here = there
+    return length + float(first[here])
+
+
+def _assignment(instance: Problem, table: NDArray[np.float64]) -> float:
+    """The cheapest choice of one successor for each node, which every tour is."""
+    from scipy.optimize import linear_sum_assignment
+
+    costs = table.copy()
+    np.fill_diagonal(costs, table.sum())
+    rows, columns = linear_sum_assignment(costs)
+    return float(costs[rows, columns].sum())
+
+
+def _degrees(instance: Problem, table: NDArray[np.float64]) -> float:
+    """Every customer is left once and entered once, the depot at least as often as there must be routes."""
+    routes = _fewest_routes(instance)
+    costs = table.copy()
+    np.fill_diagonal(costs, np.inf)
+    leaving = costs[1:].min(axis=1).sum() + np.sort(costs[0, 1:])[:routes].sum()
+    entering = costs[:, 1:].min(axis=0).sum() + np.sort(costs[1:, 0])[:routes].sum()
+    if not np.array_equal(table, table.T):
+        return float(max(leaving, entering))
+    pair = np.sort(costs[1:, 1:], axis=1)[:, :2].sum(axis=1) if instance.n > 3 else np.full(instance.n - 1, np.inf)
+    one = costs[0, 1:] + costs[1:, 1:].min(axis=1)
+    around = np.minimum(np.minimum(pair, one), 2.0 * costs[0, 1:])
+    # an edge to the depot serves two ends of a route that visits one customer
+    depot = 2.0 * np.sort(costs[0, 1:])[:routes].sum()
+    return float(max(leaving, entering, 0.5 * (around.sum() + depot)))
+
+
+def _two_nearest(instance: Problem) -> float:
+    """Half the two shortest links of every node, from a k-d tree."""
+    from ncosolve.engines.arrays import metric_of
+    from ncosolve.search.neighbours import nearest
+
+    distance = instance.distance  # type: ignore[attr-defined]
+    if not distance.symmetric:
+        return 0.0
+    lists = nearest(metric_of(distance), 2)
+    links = distance.between(np.arange(instance.n)[:, None], lists)
+    if instance.problem in ("cvrp", "vrptw"):  # a link to the depot may be used twice
+        links = links[1:, :1].repeat(2, axis=1)
+    return float(0.5 * links.sum())
+
+
+def _fewest_routes(instance: Problem) -> int:
+    total, capacity = float(instance.demand.sum()), float(instance.capacity)  # type: ignore[attr-defined]
+    return max(1, math.ceil(total / capacity - 1e-9))

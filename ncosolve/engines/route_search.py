@@ -1,0 +1,190 @@
+"""Our own CVRP and VRPTW engine: savings or insertion start, ruin and recreate, annealing by the budget."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncosolve.engines.arrays import metric_of
+from ncosolve.engines.base import Outcome, Task
+from ncosolve.engines.debug import DEBUG
+from ncosolve.engines.search_loop import run_searches
+from ncosolve.errors import EngineError
+from ncosolve.search.metric import Metric
+from ncosolve.search.neighbours import mean_distance, nearest, window_nearest
+from ncosolve.search.random import seed_state
+from ncosolve.search.routes import (
+    ABSENT,
+    BANKED,
+    BEST,
+    DEMAND,
+    DUE,
+    READY,
+    ROUTE,
+    SERVICE,
+    Stops,
+    load_solution,
+    make_routes,
+    unlink,
+)
+from ncosolve.search.ruin_recreate import MISMATCH, iterate
+from ncosolve.search.savings import savings_routes
+
+PROBLEMS = ("cvrp", "vrptw")
+RUIN_NEIGHBOURS = 100
+INSERTION_NEIGHBOURS = 40
+REMOVALS = 10.0
+START_TEMPERATURE, END_TEMPERATURE = 3.0, 0.05
+"""In mean distances to the five nearest customers; falls geometrically with the budget."""
+FLEET_SHARE = 0.5
+"""The share of the budget that may go to saving vehicles where they count first."""
+CHUNK = 200
+
+
+def run(task: Task) -> Outcome:
+    """Search until the task is over; see `ncosolve.engines.base.Engine`."""
+    plan = Plan(task)
+    return Outcome(run_searches(task, lambda seed: RouteSearch(plan, seed), CHUNK))
+
+
+class Plan:
+    """What all searches of a task share: arrays of the instance, neighbour lists, the start."""
+
+    def __init__(self, task: Task) -> None:
+        instance = task.instance
+        n = instance.n
+        timed = instance.problem == "vrptw"
+        self.n, self.vehicles_first = n, instance.objective == "vehicles"
+        self.metric: Metric = metric_of(instance.distance)
+        visit = np.zeros((n, 4))
+        visit[:, DEMAND], visit[:, DUE] = instance.demand, np.inf
+        if timed:
+            visit[:, READY], visit[:, DUE] = instance.ready_time, instance.due_date
+            visit[:, SERVICE] = instance.service_time
+        self.stops = Stops(visit, float(instance.capacity) + 1e-9 * max(1.0, instance.capacity), timed)
+        self.near = nearest(self.metric, RUIN_NEIGHBOURS, first=1)
+        self.unit = mean_distance(self.metric, self.near[1:, :5], first=1)
+        self.lists = self.near
+        if timed:
+            self.lists = window_nearest(self.metric, visit[:, READY], visit[:, DUE], visit[:, SERVICE], self.near)
+        self.insertion = np.ascontiguousarray(self.lists[:, :INSERTION_NEIGHBOURS])
+        self.fleet = min(n - 1, instance.max_vehicles or n - 1)
+        self.fewest = max(1, math.ceil(float(instance.demand.sum()) / self.stops.capacity))
+        self.start = self._start(task, bool(instance.distance.symmetric))
+
+    def _start(self, task: Task, symmetric: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        given = task.incumbent.answer if task.incumbent.answer is not None else task.start
+        if given is not None:
+            lengths = [len(route) for route in given]
+            return np.concatenate([*given, []]).astype(np.int64), np.cumsum([0, *lengths]).astype(np.int64)
+        if self.stops.timed:
+            return np.empty(0, np.int64), np.zeros(1, np.int64)
+        visits, starts = savings_routes(self.metric, self.stops, self.near, make_routes(self.n, self.n - 1), symmetric)
+        return longest_first(visits, starts)
+
+
+class RouteSearch:
+    """Ruin and recreate on one solution; see `ncosolve.engines.search_loop.Search`."""
+
+    def __init__(self, plan: Plan, seed: int) -> None:
+        self._plan, self._rng = plan, seed_state(seed)
+        self._saving = plan.vehicles_first
+        self._slots = plan.fleet
+        self.cost = math.inf
+        self._kept: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+        self._load(plan.start)
+        self._step(1, 0.0, removals=0.0)
+
+    def advance(self, iterations: int, progress: float) -> None:
+        """Run that many iterations at the temperature of this point of the budget."""
+        plan = self._plan
+        share = progress
+        if plan.vehicles_first:
+            if self._saving and (progress >= FLEET_SHARE or self._slots <= plan.fewest):
+                self._saving = False
+                self._restore()
+            share = max(0.0, (progress - FLEET_SHARE) / (1.0 - FLEET_SHARE))
+        temperature = plan.unit * START_TEMPERATURE * (END_TEMPERATURE / START_TEMPERATURE) ** share
+        while iterations > 0:
+            if self._saving and self._routes.counts[BANKED] == 0:
+                self._drop_route()
+            iterations -= self._step(iterations, temperature, removals=REMOVALS)
+
+    def best(self) -> tuple[NDArray[np.int64], ...]:
+        """The best complete solution; one with a route for each customer without a place where there is none."""
+        if self._kept is not None:
+            visits, starts = self._kept
+            return tuple(np.split(visits, starts[1:-1]))
+        placed = self._routes.link[:, ROUTE : ROUTE + 1] >= 0
+        visits, starts = unlink(np.where(placed, self._routes.link, 0))
+        return tuple(np.split(visits, starts[1:-1]))
+
+    def adopt(self, answer: Any) -> None:
+        """Go on from the routes of another search."""
+        lengths = [len(route) for route in answer]
+        if len(lengths) <= self._slots and not self._saving:
+            self._load((np.concatenate(answer).astype(np.int64), np.cumsum([0, *lengths]).astype(np.int64)))
+            self._note()
+
+    def _load(self, solution: tuple[NDArray[np.int64], NDArray[np.int64]]) -> None:
+        self._routes = make_routes(self._plan.n, self._slots)
+        load_solution(self._plan.metric, self._plan.stops, self._routes, *solution)
+
+    def _restore(self) -> None:
+        if self._kept is not None:
+            self._slots = len(self._kept[1]) - 1
+            self._load(self._kept)
+
+    def _drop_route(self) -> None:
+        """Allow one vehicle less: the route whose customers were absent least often gives them to the bank."""
+        routes = self._routes
+        visits, starts = unlink(routes.link)
+        absences = [int(routes.work[part, ABSENT].sum()) for part in np.split(visits, starts[1:-1])]
+        order = [r for r in range(len(absences)) if r != int(np.argmin(absences))]
+        parts = np.split(visits, starts[1:-1])
+        absent = routes.work[:, ABSENT]
+        self._slots = max(1, len(parts) - 1)
+        kept = [parts[r] for r in order]
+        self._load((np.concatenate([*kept, []]).astype(np.int64), np.cumsum([0, *map(len, kept)]).astype(np.int64)))
+        self._routes.work[:, ABSENT] = absent
+
+    def _step(self, iterations: int, temperature: float, removals: float) -> int:
+        plan, routes = self._plan, self._routes
+        done = iterate(
+            plan.metric,
+            plan.stops,
+            plan.lists,
+            plan.insertion,
+            routes,
+            self._rng,
+            iterations,
+            temperature,
+            removals,
+            plan.vehicles_first,
+            self._saving,
+            DEBUG,
+        )
+        if done == MISMATCH:
+            raise EngineError("a change's cost is not what the routes' length says")
+        self._note()
+        return done
+
+    def _note(self) -> None:
+        """Keep the best solution of the kernel where it is better than what is kept."""
+        routes = self._routes
+        if not math.isfinite(routes.costs[BEST]):
+            return
+        cost = float(routes.costs[BEST])
+        if self._plan.vehicles_first:
+            visits, starts = unlink(routes.best)
+            cost += 1e9 * self._plan.unit * (len(starts) - 1)
+        if cost < self.cost:
+            self.cost = cost
+            self._kept = unlink(routes.best)
+
+
+def longest_first(visits: NDArray[np.int32], starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same routes with the longest first, so that a limited fleet keeps those."""
+    parts = sorted(np.split(visits, starts[1:-1]), key=len, reverse=True)
+    return np.concatenate([*parts, []]).astype(np.int64), np.cumsum([0, *map(len, parts)]).astype(np.int64)

@@ -1,0 +1,130 @@
+"""Nearest neighbours of every node, by k-d tree where there are coordinates, by row of the matrix otherwise."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from ncosolve.search.metric import MANHATTAN, MATRIX, MAXIMUM, Metric, distance, size
+
+ALL_PAIRS_LIMIT = 1500
+"""Up to this many nodes neighbours in time and space are chosen among all."""
+WAITING_WEIGHT = 0.2
+"""How much unavoidable waiting counts against distance when nearness includes time."""
+
+
+def nearest(metric: Metric, k: int, first: int = 0) -> NDArray[np.int32]:
+    """The nearest nodes of each node, itself left out.
+
+    Parameters
+    ----------
+    metric : Metric
+        Distances among n nodes.
+    k : int
+        How many; fewer where there are fewer nodes.
+    first : int
+        Nodes below this number are no one's neighbour (1 leaves out a depot).
+
+    Returns
+    -------
+    ndarray of int32, shape (n, min(k, n - first - 1))
+        Sorted by distance, ties by number.
+    """
+    n = size(metric)
+    k = min(k, n - first - 1)
+    if k <= 0:
+        return np.empty((n, 0), np.int32)
+    if metric.kind == MATRIX:
+        return _by_row(metric.matrix, k, first)
+    points = metric.points if metric.points[:, 2].any() else metric.points[:, :2]
+    norm = {MANHATTAN: 1.0, MAXIMUM: np.inf}.get(metric.kind, 2.0)
+    found = cKDTree(points[first:]).query(points, k + 1, p=norm)[1] + first
+    own = found == np.arange(n)[:, None]
+    own[~own.any(axis=1), -1] = True  # far duplicates or a depot that is no one's neighbour: drop the farthest
+    lists = found[~own].reshape(n, k).astype(np.int32)
+    _sort_rows(metric, lists)
+    return lists
+
+
+def _by_row(matrix: NDArray[np.float64], k: int, first: int) -> NDArray[np.int32]:
+    lists = np.empty((len(matrix), k), np.int32)
+    for i, row in enumerate(matrix):
+        keys = row[first:].copy()
+        if i >= first:
+            keys[i - first] = np.inf
+        closest = np.argpartition(keys, k - 1)[:k] if k < len(keys) else np.arange(len(keys))[:k]
+        lists[i] = closest[np.lexsort((closest, keys[closest]))] + first
+    return lists
+
+
+def window_nearest(
+    metric: Metric,
+    ready: NDArray[np.float64],
+    due: NDArray[np.float64],
+    service: NDArray[np.float64],
+    near: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """The customers that are nearest in time and space, as many as ``near`` holds a node.
+
+    Nearness is the distance, plus `WAITING_WEIGHT` times the waiting and once the lateness that a direct trip cannot
+    avoid, in the better of the two directions (Vidal et al. 2013). Above `ALL_PAIRS_LIMIT` nodes the lists of ``near``
+    are only sorted anew.
+    """
+    n, k = near.shape
+    if n <= ALL_PAIRS_LIMIT:
+        others = np.tile(np.arange(1, n, dtype=np.int32), (n, 1))
+    else:
+        others = near
+    order = np.argsort(_proximity(metric, ready, due, service, others), axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(others, order, axis=1)
+
+
+def mean_distance(metric: Metric, lists: NDArray[np.int32], first: int = 0) -> float:
+    """The mean distance from nodes ``first``, ``first`` + 1, ... to the nodes in their rows of ``lists``."""
+    return float(_mean(metric, lists, first)) if lists.size else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _mean(metric, lists, first):
+    total = 0.0
+    for i in range(lists.shape[0]):
+        for k in range(lists.shape[1]):
+            total += distance(metric, first + i, lists[i, k])
+    return total / lists.size
+
+
+@njit(cache=True, nogil=True)
+def _proximity(metric, ready, due, service, lists):
+    keys = np.empty(lists.shape)
+    for i in range(lists.shape[0]):
+        for k in range(lists.shape[1]):
+            j = lists[i, k]
+            if i == j:
+                keys[i, k] = np.inf
+                continue
+            there, back = distance(metric, i, j), distance(metric, j, i)
+            waiting = max(0.0, ready[j] - service[i] - there - due[i])
+            late = max(0.0, ready[i] + service[i] + there - due[j])
+            forward = there + WAITING_WEIGHT * waiting + late
+            waiting = max(0.0, ready[i] - service[j] - back - due[j])
+            late = max(0.0, ready[j] + service[j] + back - due[i])
+            keys[i, k] = min(forward, back + WAITING_WEIGHT * waiting + late)
+    return keys
+
+
+@njit(cache=True, nogil=True)
+def _sort_rows(metric, lists):
+    """Insertion sort of each row by the rounded distance, ties by number."""
+    for i in range(lists.shape[0]):
+        row = lists[i]
+        for a in range(1, row.shape[0]):
+            node = row[a]
+            length = distance(metric, i, node)
+            b = a - 1
+            while b >= 0:
+                other = distance(metric, i, row[b])
+                if other < length or (other == length and row[b] < node):
+                    break
+                row[b + 1] = row[b]
+                b -= 1
+            row[b + 1] = node
