@@ -85,10 +85,7 @@ class _Search:
         self.model = model = pywrapcp.RoutingModel(self.manager)
         lengths = model.RegisterTransitMatrix(numbers.distance.tolist())
         model.SetArcCostEvaluatorOfAllVehicles(lengths)
-        if getattr(self.task.instance, "objective", "") == "vehicles":
-            # one vehicle costs more than any two solutions differ in distance
-            farthest = 2 * self.task.instance.n * int(numbers.distance.max()) + 1
-            model.SetFixedCostOfAllVehicles(min(farthest, 2**61 // self.vehicles))
+        self._put_fleet(numbers)
         if numbers.loads is not None:
             demand = model.RegisterUnaryTransitVector(numbers.loads.demand.tolist())
             model.AddDimension(demand, 0, numbers.loads.capacity, True, "load")
@@ -99,6 +96,14 @@ class _Search:
         solver.ReSeed(self.task.seed % 2**31)
         model.AddSearchMonitor(solver.CustomLimit(itertools.chain.from_iterable(self._looks()).__next__))
         model.AddAtSolutionCallback(self._at_solution)
+
+    def _put_fleet(self, numbers: Scaled) -> None:
+        """Let one vehicle cost more than any two answers differ in distance, where vehicles are to be saved."""
+        instance = self.task.instance
+        limit = getattr(instance, "max_vehicles", None) or self.vehicles
+        if getattr(instance, "objective", "") == "vehicles" or self.vehicles > limit:
+            dearest = 2 * instance.n * int(numbers.distance.max()) + 1
+            self.model.SetFixedCostOfAllVehicles(min(dearest, 2**61 // self.vehicles))
 
     def _put_windows(self, numbers: Scaled, lengths: int) -> None:
         windows = numbers.windows
@@ -184,14 +189,20 @@ def _parameters(task: Task, strategy: str) -> Any:
 
 
 def _vehicles(task: Task) -> int:
-    """Enough vehicles: a tenth more than nearest-neighbour routes need, within the limit of the instance."""
+    """Enough vehicles: a tenth more than nearest-neighbour routes need.
+
+    Fewer where fewer are allowed, unless nearest-neighbour routes need more than that: no first solution would be
+    found then, so the search starts with too many vehicles and saves them.
+    """
     instance = task.instance
     if instance.kind == "tour":
         return 1
     needed = _greedy_routes(instance)
     started = 0 if task.incumbent.answer is None else len(task.incumbent.answer)
-    free = max(started, math.ceil(1.1 * needed) + 2)
-    return max(1, min(free, instance.n - 1, instance.max_vehicles or free))
+    enough = max(started, math.ceil(1.1 * needed) + 2)
+    if instance.max_vehicles is not None and instance.max_vehicles >= needed:
+        enough = min(enough, instance.max_vehicles)
+    return max(1, min(enough, instance.n - 1))
 
 
 def _greedy_routes(instance: Any) -> int:

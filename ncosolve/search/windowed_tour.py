@@ -22,7 +22,7 @@ IntArray = NDArray[np.int64]
 
 NEIGHBOURS = 24
 """Related nodes kept for each node."""
-LARGEST_RUIN = 10
+LARGEST_RUIN = 16
 """Nodes taken out at most, but for a single long string."""
 LONGEST_STRING = 50
 """Nodes of a long string at most."""
@@ -521,7 +521,7 @@ def improve(windows: Windows, state: State, iterations: int, temperature: float,
             if debug and not _agrees(windows, state, numbers[COST], late):
                 return False
             _keep_best(state)
-        numbers[WEIGHT] *= 1.01 if numbers[LATE] > 0.0 else 0.995
+        numbers[WEIGHT] *= 1.0 + 2.0 / n if numbers[LATE] > 0.0 else 1.0 - 1.0 / n
         if numbers[BEST_LATE] == 0.0:
             numbers[WEIGHT] = min(numbers[WEIGHT], largest)
         numbers[WEIGHT] = max(numbers[WEIGHT], least)

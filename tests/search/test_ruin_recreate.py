@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ncosolve.search import routes as state
+from ncosolve.search.metric import distance, tabulated
+from ncosolve.search.neighbours import nearest
+from ncosolve.search.random import seed_state
+from ncosolve.search.routes import BANKED, BEST, COST, USED, Stops, load_solution, make_routes, unlink
+from ncosolve.search.ruin_recreate import MISMATCH, iterate
+from ncosolve.search.savings import savings_routes
+
+
+def problem(n, seed, timed, asymmetric=False, grid=100):
+    """Arrays of a random instance in which every customer can be served alone."""
+    rng = np.random.default_rng(seed)
+    coords = rng.integers(0, grid, (n, 2)).astype(float)
+    table = np.floor(np.sqrt(((coords[:, None] - coords[None]) ** 2).sum(-1)) + 0.5)
+    if asymmetric:
+        table += rng.integers(0, 10, (n, n))
+        np.fill_diagonal(table, 0)
+    visit = np.zeros((n, 4))
+    visit[1:, 0] = rng.integers(0, 10, n - 1)
+    visit[:, 2] = np.inf
+    if timed:
+        begin = rng.integers(0, 200, n) + table[0]
+        visit[:, 1], visit[:, 2] = begin, begin + rng.integers(0, 60, n)
+        visit[1:, 3] = rng.integers(0, 10, n - 1)
+        visit[0] = 0, 0, (visit[1:, 2] + visit[1:, 3] + table[1:, 0]).max(), 0
+    metric = tabulated(table)
+    return metric, Stops(visit, 30.0, timed), nearest(metric, 20, first=1), table
+
+
+def parts(visits, starts):
+    return [visits[a:b] for a, b in zip(starts, starts[1:], strict=False)]
+
+
+def check(routes, stops, table, limit):
+    """Recompute everything that the kernels keep; the cost of the best solution."""
+    visits, starts = unlink(routes.best)
+    assert sorted(visits) == list(range(1, len(table)))
+    found = parts(visits, starts)
+    assert len(found) <= limit
+    cost = 0.0
+    for route in found:
+        assert stops.visit[route, 0].sum() <= stops.capacity
+        clock, here = stops.visit[0, 1], 0
+        for node in [*route, 0]:
+            cost += table[here, node]
+            clock = max(clock + (stops.visit[here, 3] if here else 0) + table[here, node], stops.visit[node, 1])
+            assert clock <= stops.visit[node, 2] + 1e-6
+            here = node
+    return cost
+
+
+def check_links(routes, stops):
+    """Links are symmetric, loads and lengths add up, and nobody is in two places."""
+    seen = 0
+    for r in range(len(routes.slot)):
+        node, count, load, before = routes.slot[r, 0], 0, 0.0, 0
+        while routes.slot[r, 2] and node:
+            assert routes.link[node, 1] == before
+            assert routes.link[node, 2] == r
+            load += stops.visit[node, 0]
+            count += 1
+            before, node = node, routes.link[node, 0]
+        assert count == routes.slot[r, 2]
+        if count:
+            assert routes.slot[r, 1] == before
+            assert routes.load[r] == load
+        seen += count
+    assert seen + routes.counts[BANKED] == len(routes.link) - 1
+    assert routes.counts[USED] == (routes.slot[:, 2] > 0).sum()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(4, 30), st.integers(0, 10**6), st.booleans(), st.booleans(), st.sampled_from([2, 100]), st.booleans()
+)
+def test_the_books_stay_right(n, seed, timed, asymmetric, grid, thrifty):
+    """Through hundreds of accepted and undone changes, in any mix of ties, zero demands, windows and asymmetry."""
+    metric, stops, lists, table = problem(n, seed, timed, asymmetric, grid)
+    routes, rng = make_routes(n, n - 1), seed_state(seed)
+    load_solution(metric, stops, routes, np.empty(0, np.int64), np.zeros(1, np.int64))
+    assert iterate(metric, stops, lists, lists, routes, rng, 1, 0.0, 0.0, thrifty, False, True) == 1
+    for temperature in (50.0, 5.0, 0.5):
+        done = iterate(metric, stops, lists, lists, routes, rng, 60, temperature, 6.0, thrifty, False, True)
+        assert done == 60
+        check_links(routes, stops)
+        assert routes.counts[BANKED] == 0
+        assert routes.costs[COST] == pytest.approx(state.total_cost(metric, routes))
+        assert routes.costs[BEST] <= routes.costs[COST] + 1e-9
+    assert check(routes, stops, table, n - 1) == pytest.approx(routes.costs[BEST])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_a_tight_fleet_is_filled_or_said_to_be_short(seed, timed):
+    """With a vehicle limit nobody gets a route too many; who has no place is in the bank."""
+    metric, stops, lists, table = problem(16, seed, timed)
+    fleet = max(1, int(np.ceil(stops.visit[:, 0].sum() / stops.capacity)))
+    routes, rng = make_routes(16, fleet), seed_state(seed)
+    load_solution(metric, stops, routes, np.empty(0, np.int64), np.zeros(1, np.int64))
+    for _ in range(5):
+        assert iterate(metric, stops, lists, lists, routes, rng, 100, 5.0, 6.0, False, False, True) != MISMATCH
+        check_links(routes, stops)
+    if np.isfinite(routes.costs[BEST]):
+        assert check(routes, stops, table, fleet) == pytest.approx(routes.costs[BEST])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(4, 40), st.integers(0, 10**6), st.booleans())
+def test_savings_routes_are_within_the_capacity(n, seed, asymmetric):
+    metric, stops, lists, table = problem(n, seed, False, asymmetric)
+    visits, starts = savings_routes(metric, stops, lists, make_routes(n, n - 1), not asymmetric)
+    assert sorted(visits) == list(range(1, n))
+    cost = 0.0
+    for route in parts(visits, starts):
+        assert stops.visit[route, 0].sum() <= stops.capacity
+        cost += table[[0, *route], [*route, 0]].sum()
+    alone = table[0, 1:].sum() + table[1:, 0].sum()
+    assert cost <= alone + 1e-9
+
+
+def test_loading_a_solution_banks_what_breaks_a_constraint():
+    """Over capacity, too late, or without a slot: each such customer goes to the bank, the rest stays in order."""
+    table = np.array([[0, 5, 5, 5, 5], [5, 0, 1, 1, 1], [5, 1, 0, 1, 1], [5, 1, 1, 0, 1], [5, 1, 1, 1, 0]], float)
+    visit = np.array([[0, 0, 100, 0], [6, 0, 100, 0], [6, 0, 100, 0], [1, 0, 5.5, 0], [1, 0, 100, 0]], float)
+    routes = make_routes(5, 1)
+    load_solution(
+        tabulated(table), Stops(visit, 10.0, True), routes, np.array([1, 2, 3, 4]), np.array([0, 3, 4], np.int64)
+    )
+    assert routes.counts[BANKED] == 3
+    assert sorted(routes.work[:3, 1]) == [2, 3, 4]
+    assert routes.slot[0, :3].tolist() == [1, 1, 1]
+
+
+def test_equal_seeds_give_equal_routes():
+    metric, stops, lists, _ = problem(60, 1, True)
+    results = []
+    for _ in range(2):
+        routes, rng = make_routes(60, 59), seed_state(9)
+        load_solution(metric, stops, routes, np.empty(0, np.int64), np.zeros(1, np.int64))
+        iterate(metric, stops, lists, lists, routes, rng, 500, 3.0, 8.0, False, False, False)
+        results.append(routes.best.copy())
+    assert np.array_equal(*results)
+
+
+def test_wrong_books_are_noticed():
+    """The debug check is no decoration: a cost that is off by one is reported."""
+    metric, stops, lists, _ = problem(20, 2, False)
+    routes = make_routes(20, 19)
+    load_solution(metric, stops, routes, np.arange(1, 20), np.arange(20, dtype=np.int64))
+    routes.costs[COST] += 1.0
+    assert iterate(metric, stops, lists, lists, routes, seed_state(0), 50, 10.0, 6.0, False, False, True) == MISMATCH
+
+
+def test_distance_kernel_matches_the_table():
+    metric, _, _, table = problem(5, 3, False, asymmetric=True)
+    assert distance(metric, 1, 2) == table[1, 2]
+    assert distance(metric, 2, 1) == table[2, 1]
