@@ -21,6 +21,8 @@ COPYING = 0.1
 LATENESS = 100
 """TSPTW: the cost of one unit of lateness in units of distance; windows are soft, for the solver seldom finds a first
 tour with hard ones. What is late is never offered."""
+SPARE = 5
+"""Vehicles beyond those that greedy routes need: short distances may take more of them."""
 LONGEST = 10**9
 """Seconds; stands for no time limit."""
 
@@ -74,7 +76,7 @@ class _Search:
             if self.failure is not None:
                 raise self.failure
             if assignment is not None:
-                self._offer(lambda variable: assignment.Value(variable))  # noqa: B023 - called at once
+                self._offer(assignment.Value)
             if assignment is not None or self.task.over(self.iterations):
                 return
 
@@ -189,24 +191,24 @@ def _parameters(task: Task, strategy: str) -> Any:
 
 
 def _vehicles(task: Task) -> int:
-    """Enough vehicles: a tenth more than nearest-neighbour routes need.
+    """Enough vehicles: a tenth and `SPARE` more than greedy routes need.
 
-    Fewer where fewer are allowed, unless nearest-neighbour routes need more than that: no first solution would be
-    found then, so the search starts with too many vehicles and saves them.
+    Fewer where fewer are allowed, unless greedy routes need more than that: no first solution would be found then, so
+    the search starts with too many vehicles and saves them.
     """
     instance = task.instance
     if instance.kind == "tour":
         return 1
     needed = _greedy_routes(instance)
     started = 0 if task.incumbent.answer is None else len(task.incumbent.answer)
-    enough = max(started, math.ceil(1.1 * needed) + 2)
+    enough = max(started, math.ceil(1.1 * needed) + SPARE)
     if instance.max_vehicles is not None and instance.max_vehicles >= needed:
         enough = min(enough, instance.max_vehicles)
     return max(1, min(enough, instance.n - 1))
 
 
 def _greedy_routes(instance: Any) -> int:
-    """How many routes result from always going on to the nearest customer that still fits."""
+    """How many routes result from always going on to the customer that fits and is nearest, or served soonest."""
     n, demand, capacity = instance.n, instance.demand, instance.capacity * (1 + 1e-9)
     timed = hasattr(instance, "due_date")
     waiting = np.ones(n, np.bool_)
@@ -226,7 +228,7 @@ def _greedy_routes(instance: Any) -> int:
                 return n - 1
             routes, here, load, clock = routes + 1, 0, 0.0, start
             continue
-        here = int(np.argmin(np.where(fits, legs, np.inf)))
+        here = int(np.argmin(np.where(fits, begin if timed else legs, np.inf)))
         load += float(demand[here])
         if timed:
             clock = float(begin[here] + instance.service_time[here])

@@ -33,7 +33,8 @@ from ncosolve.search.savings import savings_routes
 
 PROBLEMS = ("cvrp", "vrptw")
 RUIN_NEIGHBOURS = 100
-INSERTION_NEIGHBOURS = 40
+FEWEST_PLACES, MOST_PLACES = 20, 40
+"""How many neighbours an insertion looks at: 400 routes a customer, within these limits (long routes need fewer)."""
 REMOVALS = 10.0
 START_TEMPERATURE, END_TEMPERATURE = 3.0, 0.05
 """In mean distances to the five nearest customers; falls geometrically with the budget."""
@@ -68,10 +69,12 @@ class Plan:
         self.lists = self.near
         if timed:
             self.lists = window_nearest(self.metric, visit[:, READY], visit[:, DUE], visit[:, SERVICE], self.near)
-        self.insertion = np.ascontiguousarray(self.lists[:, :INSERTION_NEIGHBOURS])
         self.fleet = min(n - 1, instance.max_vehicles or n - 1)
         self.fewest = max(1, math.ceil(float(instance.demand.sum()) / self.stops.capacity))
         self.start = self._start(task, bool(instance.distance.symmetric))
+        routes = len(self.start[1]) - 1
+        places = min(MOST_PLACES, max(FEWEST_PLACES, 400 * routes // n)) if routes else MOST_PLACES
+        self.insertion = np.ascontiguousarray(self.lists[:, :places])
 
     def _start(self, task: Task, symmetric: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         given = task.incumbent.answer if task.incumbent.answer is not None else task.start

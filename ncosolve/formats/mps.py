@@ -9,12 +9,12 @@ import numpy as np
 
 from ncosolve.errors import InputError
 from ncosolve.formats.mps_check import proofread
+from ncosolve.problems.base import replace
 from ncosolve.problems.milp import MILP
 
 if TYPE_CHECKING:
     from highspy import HighsLp
 
-_NAME = re.compile(r"^NAME[ \t]+(\S+)", re.MULTILINE)
 _END = re.compile(r"^[ \t]*end[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -27,12 +27,18 @@ def parse_mps(text: str, name: str) -> MILP:
         When the file breaks the format, see `ncosolve.formats.mps_check`, or holds what a MILP does not: quadratic
         terms, special ordered sets, semicontinuous columns.
     """
-    size = proofread(text).size
-    instance = _read(text, ".mps", _named(text) or name)
-    if instance.rows.shape != size:
-        found = f"{size[0]} rows and {size[1]} columns are declared, HiGHS finds {instance.rows.shape}"
-        raise InputError(f"{found}: names may clash")
-    return instance
+    program = proofread(text)
+    instance = _read(program.text, ".mps", program.name or name)
+    rows = {label: own for own, label in program.rows.items()}
+    columns = {label: own for own, label in program.columns.items()}
+    expected = len(program.rows) - len(program.objectives), len(columns)
+    if instance.rows.shape != expected:
+        raise InputError(f"declares {expected} rows and columns, but HiGHS finds {instance.rows.shape}")
+    return replace(
+        instance,
+        row_names=[rows[label] for label in instance.row_names],
+        column_names=[columns[label] for label in instance.column_names],
+    )
 
 
 def parse_lp(text: str, name: str) -> MILP:
@@ -40,11 +46,6 @@ def parse_lp(text: str, name: str) -> MILP:
     if not _END.search(text):
         raise InputError("ends without End: it is cut off")
     return _read(text, ".lp", name)
-
-
-def _named(text: str) -> str:
-    found = _NAME.search(text)
-    return found.group(1) if found else ""
 
 
 def quiet_highs() -> Any:

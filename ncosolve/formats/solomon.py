@@ -74,7 +74,7 @@ def parse(text: str, name: str) -> VRPTW:
     vehicle = _VEHICLE.search(text)
     if vehicle is None:
         raise InputError("has no line NUMBER CAPACITY")
-    limit, capacity = _fleet(text, vehicle.end())
+    limit, capacity = _fleet(Block(text[vehicle.end() :], 1 + text.count("\n", 0, vehicle.end())))
     found = customers(text)
     _check_ids(found)
     order = np.argsort(found.ids != 0, kind="stable")
@@ -93,13 +93,13 @@ def parse(text: str, name: str) -> VRPTW:
     )
 
 
-def _fleet(text: str, start: int) -> tuple[int, float]:
-    """The limit on the fleet and the capacity, from the first line behind their title."""
-    first = 1 + text.count("\n", 0, start)
-    skipped = re.match(r"\s*", text[start:])
-    assert skipped is not None
-    number = first + skipped.group().count("\n")
-    entry = text[start + skipped.end() :].split("\n", 1)[0]
+def _fleet(behind: Block) -> tuple[int, float]:
+    """The limit on the fleet and the capacity, alone on the one line between their title and that of the customers."""
+    above = _TITLE.split(behind.text, maxsplit=1)[0]
+    lines = [(number, entry) for number, entry in enumerate(above.split("\n"), behind.first) if entry.strip()]
+    if len(lines) != 1:
+        raise InputError(f"{len(lines)} lines follow NUMBER CAPACITY, expected one", where=line(behind.first - 1))
+    number, entry = lines[0]
     values = Block(entry, number).numbers()
     if len(values) != 2 or values[0] < 1 or values[0] != np.floor(values[0]) or values[1] <= 0:
         expected = "expected the number of vehicles, whole and >= 1, and their capacity > 0"

@@ -38,7 +38,7 @@ def run(solver, instance, limit=10.0, **options):
 
 
 def random_program(seed):
-    """A bounded program of four integer columns: inequalities, ranges, an equality, free rows; min or max; an offset."""
+    """Four bounded integer columns under inequalities, ranges, equalities and free rows; min or max; an offset."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(-4, 5, (4, 4)).astype(float)
     some = rows @ rng.integers(-2, 4, 4)

@@ -278,3 +278,30 @@ def test_an_instance_of_two_nodes(solver):
 def test_all_nodes_in_one_place(solver):
     incumbent, _ = run(solver, TSP(coords=np.ones((5, 2))), 0.3)
     assert incumbent.cost == 0
+
+
+def test_nothing_is_printed(solver, capfd):
+    run(solver, random_instance("vrptw", 1, "exact"), 0.3)
+    run(solver, random_instance("cvrp", 1, "nint"), math.inf, max_iterations=5)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_open_fleets_have_vehicles_for_short_distances():
+    """One route could carry all, yet a route a customer is shortest; OR-Tools is told how many vehicles there are."""
+    pytest.importorskip("ortools")
+    angles = np.linspace(0, 2 * np.pi, 7)[:6]
+    coords = np.r_[[[0, 0]], np.c_[np.cos(angles), np.sin(angles)]]
+    table = TSP(coords=coords).distance.matrix().copy()
+    table[1:, 1:] *= 5
+    incumbent, _ = run("ortools", CVRP(table, demand=[0, *[1] * 6], capacity=6), 2, target=12.0 + 1e-9)
+    assert len(incumbent.answer) == 6
+
+
+def test_a_fleet_too_small_for_greedy_routes_still_starts():
+    """Nearest-neighbour routes need three vehicles here, two are allowed, and OR-Tools has to find them."""
+    pytest.importorskip("ortools")
+    demand = [0, 5, 5, 4, 4, 3, 3]
+    coords = [[0, 0], [1, 0], [1.1, 0], [1.2, 0], [1.3, 0], [1.4, 0], [1.5, 0]]
+    instance = CVRP(coords=coords, demand=demand, capacity=12, max_vehicles=2)
+    incumbent, _ = run("ortools", instance, 3, target=optimum(instance) * (1 + 1e-12))
+    assert len(incumbent.answer) == 2

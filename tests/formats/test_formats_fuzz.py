@@ -157,7 +157,7 @@ NUMBERED = (
 def test_a_changed_node_number_is_refused(name, tmp_path):
     """Writing another number for one node, in any section, is always refused."""
     lines = (SAMPLES / name).read_text().split("\n")
-    start = next(k for k, line in enumerate(lines) if re.match(r"(NODE_COORD|DISPLAY|TIME_W|DEMAND|CUST N)", line))
+    start = next(k for k, line in enumerate(lines) if re.match(r"(\w+_(COORD|DATA|WINDOW)_SECTION|DEMAND_S|CUST N)", line))
     rows = [k for k in range(start, len(lines)) if ROW.match(lines[k]) and len(lines[k].split()) > 1]
     rows = [k for k in rows if lines[k].split()[0] != "999"]
     for k in rows:

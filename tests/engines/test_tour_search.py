@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+import ncosolve
+from ncosolve.solving import solve
+
+
+@pytest.mark.parametrize("layout", ["uniform", "clustered"])
+def test_it_comes_close_to_its_own_bound(layout):
+    instance = ncosolve.generate("tsp", 300, seed=1, layout=layout)
+    solution = solve(instance, "tour-search", time_limit=2.0)
+    assert solution.bound <= solution.cost < 1.08 * solution.bound
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 7, 8, 9])
+def test_small_ones_are_optimal(n):
+    instance = ncosolve.generate("tsp", n, seed=n)
+    assert solve(instance, "tour-search", max_iterations=500).cost == solve(instance, "exact", time_limit=20).cost
+
+
+def test_all_nodes_at_one_place():
+    solution = solve(ncosolve.TSP(coords=np.ones((50, 2))), "tour-search", max_iterations=100)
+    assert solution.cost == 0
+    assert solution.status == "optimal"
+
+
+def test_asymmetric_instances_are_taken():
+    rng = np.random.default_rng(1)
+    instance = ncosolve.TSP(rng.integers(1, 100, (8, 8)).astype(float))
+    exact = solve(instance, "exact", time_limit=20)
+    assert solve(instance, "tour-search", max_iterations=3000).cost == exact.cost
+    larger = ncosolve.TSP(rng.integers(1, 100, (60, 60)).astype(float))
+    solution = solve(larger, "tour-search", time_limit=1.0)
+    assert solution.cost < solution.history[0][1]
+
+
+def test_equal_seeds_give_equal_tours():
+    instance = ncosolve.generate("tsp", 200, seed=3)
+    first, again, other = (solve(instance, "tour-search", max_iterations=3000, seed=s) for s in (1, 1, 2))
+    assert np.array_equal(first.tour, again.tour)
+    assert not np.array_equal(first.tour, other.tour)
