@@ -22,7 +22,7 @@ def left_out(deadline: Deadline) -> Iterator[None]:
     Kernels that are loaded from the cache on disk do not count as compiled.
     """
 
-    class Clock(event.Listener):
+    class Clock(event.Listener):  # type: ignore[misc]
         def __init__(self) -> None:
             self.depth, self.began, self.lock = 0, 0.0, threading.Lock()
 

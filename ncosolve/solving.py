@@ -144,8 +144,9 @@ def _run(task: Task, choices: list[catalog.NamedSolver]) -> tuple[Outcome, str]:
         except (KeyboardInterrupt, InputError, MissingExtra):
             raise
         except Exception as error:
-            log.warning("%s failed: %s: %s", named.name, type(error).__name__, error, exc_info=True)
-            failure = EngineError(f"{named.name} failed: {type(error).__name__}: {error}")
+            known = isinstance(error, EngineError)
+            failure = EngineError(f"{named.name}: {error if known else f'{type(error).__name__}: {error}'}")
+            log.warning("%s", failure, exc_info=not known)
             continue
         if task.incumbent.answer is not None or outcome.infeasible:
             break

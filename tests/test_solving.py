@@ -6,8 +6,8 @@ import pytest
 
 import ncosolve
 from ncosolve import catalog
-from ncosolve.engines.base import Incumbent, Outcome
 from ncosolve.deadline import Deadline
+from ncosolve.engines.base import Incumbent, Outcome
 from ncosolve.errors import EngineError, Infeasible, InputError, NoSolutionFound
 from ncosolve.solving import solve, solve_many
 

@@ -17,7 +17,8 @@ MOST_NODES = 8000
 LOOKS = 100
 """One iteration: this many looks of the search at its limit, about one a neighbour."""
 COPYING = 0.1
-"""The share of the time that may go into copying improved answers out."""
+"""The share of the time that may go into copying improved answers out, unless iterations are limited: then all are
+copied, so that equal seeds give equal answers."""
 LATENESS = 100
 """TSPTW: the cost of one unit of lateness in units of distance; windows are soft, for the solver seldom finds a first
 tour with hard ones. What is late is never offered."""
@@ -157,7 +158,8 @@ class _Search:
         try:
             cost = self.model.CostVar().Max()
             began = self.task.deadline.elapsed()
-            if cost < self.best and self.copying <= COPYING * began:
+            affordable = self.task.max_iterations is not None or self.copying <= COPYING * began
+            if cost < self.best and affordable:
                 self.best = cost
                 self._offer(lambda variable: variable.Value())
                 self.copying += self.task.deadline.elapsed() - began

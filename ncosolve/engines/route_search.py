@@ -180,14 +180,13 @@ class RouteSearch:
             return
         cost = float(routes.costs[BEST])
         if self._plan.vehicles_first:
-            visits, starts = unlink(routes.best)
-            cost += 1e9 * self._plan.unit * (len(starts) - 1)
+            cost += 1e9 * self._plan.unit * (len(unlink(routes.best)[1]) - 1)
         if cost < self.cost:
             self.cost = cost
             self._kept = unlink(routes.best)
 
 
-def longest_first(visits: NDArray[np.int32], starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def longest_first(visits: NDArray[np.int64], starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The same routes with the longest first, so that a limited fleet keeps those."""
     parts = sorted(np.split(visits, starts[1:-1]), key=len, reverse=True)
     return np.concatenate([*parts, []]).astype(np.int64), np.cumsum([0, *map(len, parts)]).astype(np.int64)

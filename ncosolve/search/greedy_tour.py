@@ -2,15 +2,15 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from ncosolve.search.metric import Metric, distance, size, subset
 from ncosolve.search.neighbours import nearest
+from ncosolve.search.types import Bools, Floats, Int32s, Ints
 
 JOIN_NEIGHBOURS = 6
 
 
-def greedy_tour(metric: Metric, lists: NDArray[np.int32]) -> NDArray[np.int32]:
+def greedy_tour(metric: Metric, lists: Int32s) -> Int32s:
     """A tour from the greedy edge heuristic, 14-18 % above the Held-Karp bound on uniform points.
 
     Parameters
@@ -48,13 +48,13 @@ def greedy_tour(metric: Metric, lists: NDArray[np.int32]) -> NDArray[np.int32]:
     return _walk(links)
 
 
-def _listed(near: NDArray[np.int32], tails: NDArray[np.int32], heads: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _listed(near: Int32s, tails: Int32s, heads: Int32s) -> Bools:
     """Whether each pair stands in the list of its head too."""
     return (near[heads] == tails[:, None]).any(axis=1)
 
 
 @njit(cache=True, nogil=True)
-def _lengths(metric, tails, heads):
+def _lengths(metric: Metric, tails: Ints, heads: Ints) -> Floats:
     lengths = np.empty(tails.shape[0])
     for k in range(tails.shape[0]):
         lengths[k] = distance(metric, tails[k], heads[k])
@@ -62,7 +62,7 @@ def _lengths(metric, tails, heads):
 
 
 @njit(cache=True, nogil=True)
-def _root(path, node):
+def _root(path: Int32s, node: int) -> int:
     while path[node] != node:
         path[node] = path[path[node]]
         node = path[node]
@@ -70,7 +70,7 @@ def _root(path, node):
 
 
 @njit(cache=True, nogil=True)
-def _join(links, path, tails, heads):
+def _join(links: Int32s, path: Int32s, tails: Ints, heads: Ints) -> int:
     """Take the edges in order that keep degrees at most 2 and close no cycle; return how many."""
     joined = 0
     for k in range(tails.shape[0]):
@@ -88,7 +88,7 @@ def _join(links, path, tails, heads):
 
 
 @njit(cache=True, nogil=True)
-def _close(links, path, ends):
+def _close(links: Int32s, path: Int32s, ends: Ints) -> None:
     """Join the paths that are left in the order of their ends, and the last end to the first."""
     for k in range(ends.shape[0]):
         for m in range(ends.shape[0]):
@@ -100,7 +100,7 @@ def _close(links, path, ends):
 
 
 @njit(cache=True, nogil=True)
-def _walk(links):
+def _walk(links: Int32s) -> Int32s:
     """Follow the links from one open end (or from node 0) through all nodes."""
     n = links.shape[0]
     order = np.empty(n, np.int32)

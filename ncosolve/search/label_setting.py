@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 FloatArray = NDArray[np.float64]
@@ -259,7 +259,9 @@ class LookAhead:
         order = np.argsort(latest, axis=1, kind="stable")
         self._latest = np.take_along_axis(latest, order, axis=1)
         self._passed = np.zeros((n, n + 1, -(-n // BITS)), np.uint64)
-        for s in range(n):  # [j, s]: the s nodes that are first out of reach from j; bit 0, the return, is never visited
+        for s in range(
+            n
+        ):  # [j, s]: the s nodes that are first out of reach from j; bit 0, the return, is never visited
             self._passed[:, s + 1] = self._passed[:, s]
             node = order[:, s]
             bit = np.left_shift(np.uint64(1), (node % BITS).astype(np.uint64))
@@ -365,3 +367,34 @@ def reduced_costs(cost: FloatArray) -> tuple[FloatArray, float]:
         column = np.minimum(column, (column[:, None] + lengths).min(axis=0))
     row = chosen - column[match]
     return np.where(allowed, np.maximum(table - row[:, None] - column[None, :], 0.0), np.inf), float(chosen.sum())
+
+
+def conflict(arcs: Arcs, limits: Limits) -> IntArray:
+    """Find few nodes, the depot apart, that no tour can visit in time, whatever else it does.
+
+    Between two of them a tour is given the fastest way through any nodes, so the rest of the nodes cannot help. Nodes are
+    left out one by one as long as the others clash.
+
+    Returns
+    -------
+    ndarray of int64
+        No node may be left out, unless ``limits.over`` stopped the search; empty if all nodes together do not clash.
+    """
+    way = _folded(fastest(_with_return(arcs)[0]))
+    nodes = np.arange(1, len(arcs.ready))
+
+    def clash(some: IntArray) -> bool:
+        path = np.concatenate([[0], some])
+        free = np.zeros((len(path), len(path)))
+        found = shortest_tour(Arcs(free, way[np.ix_(path, path)], arcs.ready[path], arcs.due[path]), limits=limits)
+        return found.complete and found.nodes is None
+
+    if not clash(nodes):
+        return nodes[:0]
+    for node in nodes[::-1]:
+        fewer = nodes[nodes != node]
+        if clash(fewer):
+            nodes = fewer
+        if limits.over():
+            break
+    return nodes

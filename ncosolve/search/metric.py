@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from ncosolve.search.types import Floats, Ints
 
 MATRIX, EUCLIDEAN, MANHATTAN, MAXIMUM, ATT = range(5)
 EXACT, NINT, CEIL, FLOOR, DIMACS = range(5)
@@ -31,11 +32,11 @@ class Metric(NamedTuple):
 
     kind: int
     rounding: int
-    points: NDArray[np.float64]
-    matrix: NDArray[np.float64]
+    points: Floats
+    matrix: Floats
 
 
-def computed(kind: str, rounding: str, coords: NDArray[np.float64]) -> Metric:
+def computed(kind: str, rounding: str, coords: Floats) -> Metric:
     """A Metric that computes from coordinates, float64 (n, 2) or (n, 3); ``kind`` is one of `COMPUTED`."""
     points = np.zeros((len(coords), 3))
     points[:, : coords.shape[1]] = coords
@@ -43,7 +44,7 @@ def computed(kind: str, rounding: str, coords: NDArray[np.float64]) -> Metric:
     return Metric(_KINDS[kind], rule, points, np.empty((0, 0)))
 
 
-def tabulated(matrix: NDArray[np.float64]) -> Metric:
+def tabulated(matrix: Floats) -> Metric:
     """A Metric that looks distances up in a matrix, float64 (n, n)."""
     return Metric(MATRIX, EXACT, np.empty((0, 3)), np.array(matrix, np.float64))
 
@@ -54,7 +55,7 @@ def size(metric: Metric) -> int:
 
 
 @njit(cache=True, nogil=True)
-def distance(metric, i, j):
+def distance(metric: Metric, i: int, j: int) -> float:
     """The distance from node i to node j; equal to the last bit to what the problems' own check computes.
 
     It calls nothing and reads the fields one by one, so that it is inlined and no reference is counted: anything else
@@ -86,7 +87,7 @@ def distance(metric, i, j):
     return math.floor(10.0 * length + 1e-9) / 10.0
 
 
-def subset(metric: Metric, nodes: NDArray[np.int64]) -> Metric:
+def subset(metric: Metric, nodes: Ints) -> Metric:
     """The distances among some nodes, numbered anew in the order given."""
     if metric.kind == MATRIX:
         return metric._replace(matrix=np.ascontiguousarray(metric.matrix[np.ix_(nodes, nodes)]))

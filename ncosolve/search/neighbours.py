@@ -2,10 +2,10 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ncosolve.search.metric import MANHATTAN, MATRIX, MAXIMUM, Metric, distance, size
+from ncosolve.search.types import Floats, Int32s
 
 ALL_PAIRS_LIMIT = 1500
 """Up to this many nodes neighbours in time and space are chosen among all."""
@@ -13,7 +13,7 @@ WAITING_WEIGHT = 0.2
 """How much unavoidable waiting counts against distance when nearness includes time."""
 
 
-def nearest(metric: Metric, k: int, first: int = 0) -> NDArray[np.int32]:
+def nearest(metric: Metric, k: int, first: int = 0) -> Int32s:
     """The nearest nodes of each node, itself left out.
 
     Parameters
@@ -46,7 +46,7 @@ def nearest(metric: Metric, k: int, first: int = 0) -> NDArray[np.int32]:
     return lists
 
 
-def _by_row(matrix: NDArray[np.float64], k: int, first: int) -> NDArray[np.int32]:
+def _by_row(matrix: Floats, k: int, first: int) -> Int32s:
     lists = np.empty((len(matrix), k), np.int32)
     for i, row in enumerate(matrix):
         keys = row[first:].copy()
@@ -59,11 +59,11 @@ def _by_row(matrix: NDArray[np.float64], k: int, first: int) -> NDArray[np.int32
 
 def window_nearest(
     metric: Metric,
-    ready: NDArray[np.float64],
-    due: NDArray[np.float64],
-    service: NDArray[np.float64],
-    near: NDArray[np.int32],
-) -> NDArray[np.int32]:
+    ready: Floats,
+    due: Floats,
+    service: Floats,
+    near: Int32s,
+) -> Int32s:
     """The customers that are nearest in time and space, as many as ``near`` holds a node.
 
     Nearness is the distance, plus `WAITING_WEIGHT` times the waiting and once the lateness that a direct trip cannot
@@ -71,21 +71,18 @@ def window_nearest(
     are only sorted anew.
     """
     n, k = near.shape
-    if n <= ALL_PAIRS_LIMIT:
-        others = np.tile(np.arange(1, n, dtype=np.int32), (n, 1))
-    else:
-        others = near
+    others = np.tile(np.arange(1, n, dtype=np.int32), (n, 1)) if n <= ALL_PAIRS_LIMIT else near
     order = np.argsort(_proximity(metric, ready, due, service, others), axis=1, kind="stable")[:, :k]
     return np.take_along_axis(others, order, axis=1)
 
 
-def mean_distance(metric: Metric, lists: NDArray[np.int32], first: int = 0) -> float:
+def mean_distance(metric: Metric, lists: Int32s, first: int = 0) -> float:
     """The mean distance from nodes ``first``, ``first`` + 1, ... to the nodes in their rows of ``lists``."""
     return float(_mean(metric, lists, first)) if lists.size else 0.0
 
 
 @njit(cache=True, nogil=True)
-def _mean(metric, lists, first):
+def _mean(metric: Metric, lists: Int32s, first: int) -> float:
     total = 0.0
     for i in range(lists.shape[0]):
         for k in range(lists.shape[1]):
@@ -94,7 +91,7 @@ def _mean(metric, lists, first):
 
 
 @njit(cache=True, nogil=True)
-def _proximity(metric, ready, due, service, lists):
+def _proximity(metric: Metric, ready: Floats, due: Floats, service: Floats, lists: Int32s) -> Floats:
     keys = np.empty(lists.shape)
     for i in range(lists.shape[0]):
         for k in range(lists.shape[1]):
@@ -113,7 +110,7 @@ def _proximity(metric, ready, due, service, lists):
 
 
 @njit(cache=True, nogil=True)
-def _sort_rows(metric, lists):
+def _sort_rows(metric: Metric, lists: Int32s) -> None:
     """Insertion sort of each row by the rounded distance, ties by number."""
     for i in range(lists.shape[0]):
         row = lists[i]

@@ -2,13 +2,13 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ncosolve.search.metric import distance
+from ncosolve.search.metric import Metric, distance
+from ncosolve.search.types import Floats, Ints
 
 
 @njit(cache=True, nogil=True)
-def one_tree(metric, price, degree):
+def one_tree(metric: Metric, price: Floats, degree: Ints) -> float:
     """The length of a minimum 1-tree under prices, less twice their sum: a lower bound on every tour.
 
     Parameters
@@ -87,7 +87,7 @@ class Ascent:
         self._metric, self._target = metric, tour_length
         self._price = np.zeros(n)
         self._degree = np.zeros(n, np.int64)
-        self._before = np.zeros(n)
+        self._before: Floats = np.zeros(n)
         self._scale, self._stalled = 2.0, 0
 
     def step(self) -> bool:
@@ -99,7 +99,7 @@ class Ascent:
             self._stalled += 1
             if self._stalled >= 5:
                 self._scale, self._stalled = 0.7 * self._scale, 0
-        direction: NDArray[np.float64] = self._degree - 2.0
+        direction = self._degree.astype(np.float64) - 2.0
         norm = float(direction @ direction)
         if norm == 0.0 or self._scale < 1e-4:
             return False

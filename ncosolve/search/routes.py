@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ncosolve.search.metric import distance
+from ncosolve.search.metric import Metric, distance
+from ncosolve.search.types import Floats, Ints
 
 SLACK = 1e-7
 """Times may be late by this much inside kernels; the problems' own check allows 1e-6."""
@@ -34,7 +34,7 @@ class Stops(NamedTuple):
         Whether windows are looked at at all.
     """
 
-    visit: NDArray[np.float64]
+    visit: Floats
     capacity: float
     timed: bool
 
@@ -66,24 +66,24 @@ class Routes(NamedTuple):
         Scalars that kernels keep.
     """
 
-    link: NDArray[np.int64]
-    time: NDArray[np.float64]
-    slot: NDArray[np.int64]
-    load: NDArray[np.float64]
-    stop_log: NDArray[np.int64]
-    slot_log: NDArray[np.int64]
-    load_log: NDArray[np.float64]
-    work: NDArray[np.int64]
-    key: NDArray[np.float64]
-    best: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    costs: NDArray[np.float64]
+    link: Ints
+    time: Floats
+    slot: Ints
+    load: Floats
+    stop_log: Ints
+    slot_log: Ints
+    load_log: Floats
+    work: Ints
+    key: Floats
+    best: Ints
+    counts: Ints
+    costs: Floats
 
 
 def make_routes(n: int, slots: int) -> Routes:
     """Empty routes: every customer in the bank, no best solution."""
 
-    def zeros(*shape: int) -> NDArray[np.int64]:
+    def zeros(*shape: int) -> Ints:
         return np.zeros(shape, np.int64)
 
     routes = Routes(
@@ -107,86 +107,87 @@ def make_routes(n: int, slots: int) -> Routes:
 
 
 @njit(cache=True, nogil=True)
-def log_stop(routes, node):
+def log_stop(link: Ints, stop_log: Ints, counts: Ints, node: int) -> None:
     """Keep a customer's links for `undo`, once an iteration."""
-    if node != 0 and routes.link[node, STAMP] != routes.counts[ITERATION]:
-        routes.link[node, STAMP] = routes.counts[ITERATION]
-        k = routes.counts[LOGGED_STOPS]
-        routes.counts[LOGGED_STOPS] = k + 1
-        routes.stop_log[k, 0] = node
-        routes.stop_log[k, 1] = routes.link[node, NEXT]
-        routes.stop_log[k, 2] = routes.link[node, PREV]
-        routes.stop_log[k, 3] = routes.link[node, ROUTE]
+    if node != 0 and link[node, STAMP] != counts[ITERATION]:
+        link[node, STAMP] = counts[ITERATION]
+        k = counts[LOGGED_STOPS]
+        counts[LOGGED_STOPS] = k + 1
+        stop_log[k, 0] = node
+        stop_log[k, 1] = link[node, NEXT]
+        stop_log[k, 2] = link[node, PREV]
+        stop_log[k, 3] = link[node, ROUTE]
 
 
 @njit(cache=True, nogil=True)
-def log_slot(routes, r):
+def log_slot(slot: Ints, load: Floats, slot_log: Ints, load_log: Floats, counts: Ints, r: int) -> None:
     """Keep a route's ends and load for `undo`, once an iteration."""
-    if routes.slot[r, SLOT_STAMP] != routes.counts[ITERATION]:
-        routes.slot[r, SLOT_STAMP] = routes.counts[ITERATION]
-        k = routes.counts[LOGGED_SLOTS]
-        routes.counts[LOGGED_SLOTS] = k + 1
-        routes.slot_log[k, 0] = r
-        routes.slot_log[k, 1] = routes.slot[r, FIRST]
-        routes.slot_log[k, 2] = routes.slot[r, LAST]
-        routes.slot_log[k, 3] = routes.slot[r, LENGTH]
-        routes.load_log[k] = routes.load[r]
+    if slot[r, SLOT_STAMP] != counts[ITERATION]:
+        slot[r, SLOT_STAMP] = counts[ITERATION]
+        k = counts[LOGGED_SLOTS]
+        counts[LOGGED_SLOTS] = k + 1
+        slot_log[k, 0] = r
+        slot_log[k, 1] = slot[r, FIRST]
+        slot_log[k, 2] = slot[r, LAST]
+        slot_log[k, 3] = slot[r, LENGTH]
+        load_log[k] = load[r]
 
 
 @njit(cache=True, nogil=True)
-def join(routes, r, a, b):
+def join(link: Ints, slot: Ints, r: int, a: int, b: int) -> None:
     """Let b follow a in route r; either may be the depot."""
     if a != 0:
-        routes.link[a, NEXT] = b
+        link[a, NEXT] = b
     else:
-        routes.slot[r, FIRST] = b
+        slot[r, FIRST] = b
     if b != 0:
-        routes.link[b, PREV] = a
+        link[b, PREV] = a
     else:
-        routes.slot[r, LAST] = a
+        slot[r, LAST] = a
 
 
 @njit(cache=True, nogil=True)
-def remove(metric, stops, routes, c):
+def remove(metric: Metric, stops: Stops, routes: Routes, c: int) -> float:
     """Take a customer out of its route; the change in cost. Times are not renewed."""
-    r = routes.link[c, ROUTE]
-    a, b = routes.link[c, PREV], routes.link[c, NEXT]
-    log_slot(routes, r)
-    log_stop(routes, c)
-    log_stop(routes, a)
-    log_stop(routes, b)
-    join(routes, r, a, b)
-    routes.link[c, ROUTE] = -1
-    routes.load[r] -= stops.visit[c, DEMAND]
-    routes.slot[r, LENGTH] -= 1
-    if routes.slot[r, LENGTH] == 0:
-        routes.counts[USED] -= 1
-        routes.load[r] = 0.0
+    link, slot, load, counts, stop_log = routes.link, routes.slot, routes.load, routes.counts, routes.stop_log
+    r, a, b = link[c, ROUTE], link[c, PREV], link[c, NEXT]
+    log_slot(slot, load, routes.slot_log, routes.load_log, counts, r)
+    log_stop(link, stop_log, counts, c)
+    log_stop(link, stop_log, counts, a)
+    log_stop(link, stop_log, counts, b)
+    join(link, slot, r, a, b)
+    link[c, ROUTE] = -1
+    load[r] -= stops.visit[c, DEMAND]
+    slot[r, LENGTH] -= 1
+    if slot[r, LENGTH] == 0:
+        counts[USED] -= 1
+        load[r] = 0.0
         return -distance(metric, a, c) - distance(metric, c, b)
     return distance(metric, a, b) - distance(metric, a, c) - distance(metric, c, b)
 
 
 @njit(cache=True, nogil=True)
-def insert(stops, routes, c, r, a):
+def insert(stops: Stops, routes: Routes, c: int, r: int, a: int) -> None:
     """Put a customer behind a (0: at the start) of route r. Times are not renewed."""
-    if routes.slot[r, LENGTH] == 0:
-        routes.counts[USED] += 1
-    b = routes.slot[r, FIRST] if a == 0 else routes.link[a, NEXT]
-    if routes.slot[r, LENGTH] == 0:
+    link, slot, load, counts, stop_log = routes.link, routes.slot, routes.load, routes.counts, routes.stop_log
+    if slot[r, LENGTH] == 0:
+        counts[USED] += 1
         b = 0
-    log_slot(routes, r)
-    log_stop(routes, c)
-    log_stop(routes, a)
-    log_stop(routes, b)
-    join(routes, r, a, c)
-    join(routes, r, c, b)
-    routes.link[c, ROUTE] = r
-    routes.load[r] += stops.visit[c, DEMAND]
-    routes.slot[r, LENGTH] += 1
+    else:
+        b = slot[r, FIRST] if a == 0 else link[a, NEXT]
+    log_slot(slot, load, routes.slot_log, routes.load_log, counts, r)
+    log_stop(link, stop_log, counts, c)
+    log_stop(link, stop_log, counts, a)
+    log_stop(link, stop_log, counts, b)
+    join(link, slot, r, a, c)
+    join(link, slot, r, c, b)
+    link[c, ROUTE] = r
+    load[r] += stops.visit[c, DEMAND]
+    slot[r, LENGTH] += 1
 
 
 @njit(cache=True, nogil=True)
-def renew_times(metric, stops, routes, r):
+def renew_times(metric: Metric, stops: Stops, routes: Routes, r: int) -> None:
     """Recompute the earliest and latest starts along a route."""
     if routes.slot[r, LENGTH] == 0:
         return
@@ -204,7 +205,7 @@ def renew_times(metric, stops, routes, r):
 
 
 @njit(cache=True, nogil=True)
-def fits(metric, stops, routes, c, a, b):
+def fits(metric: Metric, stops: Stops, routes: Routes, c: int, a: int, b: int) -> bool:
     """Whether service at c between a and b keeps all windows of that route."""
     clock = stops.visit[0, READY] if a == 0 else routes.time[a, EARLIEST] + stops.visit[a, SERVICE]
     clock = max(clock + distance(metric, a, c), stops.visit[c, READY])
@@ -215,7 +216,7 @@ def fits(metric, stops, routes, c, a, b):
 
 
 @njit(cache=True, nogil=True)
-def undo(metric, stops, routes):
+def undo(metric: Metric, stops: Stops, routes: Routes) -> None:
     """Restore everything that was logged in this iteration."""
     for k in range(routes.counts[LOGGED_STOPS]):
         node = routes.stop_log[k, 0]
@@ -238,7 +239,7 @@ def undo(metric, stops, routes):
 
 
 @njit(cache=True, nogil=True)
-def mark_changes(routes):
+def mark_changes(routes: Routes) -> None:
     """Note what this iteration has changed since the best solution."""
     for k in range(routes.counts[LOGGED_STOPS]):
         node = routes.stop_log[k, 0]
@@ -249,7 +250,7 @@ def mark_changes(routes):
 
 
 @njit(cache=True, nogil=True)
-def keep_best(routes):
+def keep_best(routes: Routes) -> None:
     """Take the current solution as the best; only what has changed is copied."""
     routes.costs[BEST] = routes.costs[COST]
     for k in range(routes.counts[CHANGED]):
@@ -261,7 +262,7 @@ def keep_best(routes):
 
 
 @njit(cache=True, nogil=True)
-def total_cost(metric, routes):
+def total_cost(metric: Metric, routes: Routes) -> float:
     """The length of all routes, recomputed."""
     total = 0.0
     for r in range(routes.slot.shape[0]):
@@ -276,7 +277,7 @@ def total_cost(metric, routes):
 
 
 @njit(cache=True, nogil=True)
-def load_solution(metric, stops, routes, visits, starts):
+def load_solution(metric: Metric, stops: Stops, routes: Routes, visits: Ints, starts: Ints) -> None:
     """Fill empty routes from a solution, leaving in the bank what breaks a constraint or finds no slot.
 
     Parameters
@@ -298,8 +299,8 @@ def load_solution(metric, stops, routes, visits, starts):
                 continue
             if routes.slot[r, LENGTH] == 0:
                 routes.counts[USED] += 1
-            join(routes, r, a, c)
-            join(routes, r, c, 0)
+            join(routes.link, routes.slot, r, a, c)
+            join(routes.link, routes.slot, r, c, 0)
             routes.link[c, ROUTE] = r
             routes.load[r] += stops.visit[c, DEMAND]
             routes.slot[r, LENGTH] += 1
@@ -321,7 +322,7 @@ def load_solution(metric, stops, routes, visits, starts):
 
 
 @njit(cache=True, nogil=True)
-def unlink(link):
+def unlink(link: Ints) -> tuple[Ints, Ints]:
     """Visits and starts, as `load_solution` takes them, of the routes in an array with columns NEXT and PREV."""
     n = link.shape[0]
     visits = np.empty(n - 1, np.int64)

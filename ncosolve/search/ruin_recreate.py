@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numba import njit
 
-from ncosolve.search.metric import distance
-from ncosolve.search.random import below, uniform
+from ncosolve.search.metric import Metric, distance
+from ncosolve.search.random import RandomState, below, uniform
 from ncosolve.search.routes import (
     ABSENT,
     BANK,
@@ -27,6 +27,8 @@ from ncosolve.search.routes import (
     ROUTE,
     RUINED,
     USED,
+    Routes,
+    Stops,
     fits,
     insert,
     keep_best,
@@ -36,6 +38,7 @@ from ncosolve.search.routes import (
     total_cost,
     undo,
 )
+from ncosolve.search.types import Int32s
 
 LONGEST_STRING = 10
 BLINK = 0.01
@@ -48,7 +51,9 @@ MISMATCH = -1
 
 
 @njit(cache=True, nogil=True)
-def _ruin(metric, stops, lists, routes, rng, removals):
+def _ruin(
+    metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, removals: float
+) -> tuple[float, int]:
     """Remove strings of customers near a random one; they become pending. The change in cost."""
     customers = routes.link.shape[0] - 1
     now = routes.counts[ITERATION]
@@ -103,7 +108,7 @@ def _ruin(metric, stops, lists, routes, rng, removals):
 
 
 @njit(cache=True, nogil=True)
-def _sort_pending(metric, stops, routes, rng, pending):
+def _sort_pending(metric: Metric, stops: Stops, routes: Routes, rng: RandomState, pending: int) -> None:
     """Order the customers to insert: at random, by demand, by distance from the depot or by their windows."""
     rule = uniform(rng) * (17.0 if stops.timed else 11.0)
     for k in range(pending):
@@ -138,7 +143,9 @@ def _sort_pending(metric, stops, routes, rng, pending):
 
 
 @njit(cache=True, nogil=True)
-def _place(metric, stops, lists, routes, rng, c):
+def _place(
+    metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, c: int
+) -> tuple[float, int, int]:
     """The cheapest place beside a near customer: its extra cost, route and predecessor (route -1: none)."""
     cheapest, where, behind = np.inf, -1, 0
     room = stops.capacity - stops.visit[c, DEMAND]
@@ -158,7 +165,7 @@ def _place(metric, stops, lists, routes, rng, c):
 
 
 @njit(cache=True, nogil=True)
-def _place_anywhere(metric, stops, routes, c):
+def _place_anywhere(metric: Metric, stops: Stops, routes: Routes, c: int) -> tuple[float, int, int]:
     """The cheapest place in any route: its extra cost, route and predecessor (route -1: none)."""
     cheapest, where, behind = np.inf, -1, 0
     room = stops.capacity - stops.visit[c, DEMAND]
@@ -183,7 +190,7 @@ def _place_anywhere(metric, stops, routes, c):
 
 
 @njit(cache=True, nogil=True)
-def _free_slot(routes):
+def _free_slot(routes: Routes) -> int:
     r = 0
     while routes.slot[r, LENGTH] > 0:
         r += 1
@@ -191,7 +198,9 @@ def _free_slot(routes):
 
 
 @njit(cache=True, nogil=True)
-def _recreate(metric, stops, lists, routes, rng, pending, thrifty):
+def _recreate(
+    metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, pending: int, thrifty: bool
+) -> tuple[float, int]:
     """Insert the pending customers; those without a place are left first in ``pending``. Change and their number."""
     change = 0.0
     left = 0
@@ -217,7 +226,7 @@ def _recreate(metric, stops, lists, routes, rng, pending, thrifty):
 
 
 @njit(cache=True, nogil=True)
-def _accept(routes, rng, left, change, temperature):
+def _accept(routes: Routes, rng: RandomState, left: int, change: float, temperature: float) -> bool:
     """Whether to keep the new solution: fewer or less often absent customers first, annealing otherwise."""
     banked = routes.counts[BANKED]
     limit = -temperature * math.log(1.0 - uniform(rng))
@@ -235,7 +244,20 @@ def _accept(routes, rng, left, change, temperature):
 
 
 @njit(cache=True, nogil=True)
-def iterate(metric, stops, lists, insertion, routes, rng, iterations, temperature, removals, thrifty, settle, debug):
+def iterate(
+    metric: Metric,
+    stops: Stops,
+    lists: Int32s,
+    insertion: Int32s,
+    routes: Routes,
+    rng: RandomState,
+    iterations: int,
+    temperature: float,
+    removals: float,
+    thrifty: bool,
+    settle: bool,
+    debug: bool,
+) -> int:
     """Ruin and recreate ``iterations`` times.
 
     Parameters

@@ -2,15 +2,13 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.routes import DEMAND, FIRST, LAST, LENGTH, NEXT, PREV, ROUTE, Routes, Stops, join, unlink
+from ncosolve.search.types import Floats, Int32s, Ints
 
 
-def savings_routes(
-    metric: Metric, stops: Stops, lists: NDArray[np.int32], routes: Routes, symmetric: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def savings_routes(metric: Metric, stops: Stops, lists: Int32s, routes: Routes, symmetric: bool) -> tuple[Ints, Ints]:
     """Routes merged by falling savings d(i, 0) + d(0, j) - d(i, j), windows not looked at.
 
     Parameters
@@ -40,7 +38,7 @@ def savings_routes(
 
 
 @njit(cache=True, nogil=True)
-def _gains(metric, tails, heads):
+def _gains(metric: Metric, tails: Ints, heads: Ints) -> Floats:
     gains = np.empty(tails.shape[0])
     for k in range(tails.shape[0]):
         i, j = tails[k], heads[k]
@@ -49,7 +47,7 @@ def _gains(metric, tails, heads):
 
 
 @njit(cache=True, nogil=True)
-def _turn(routes, r):
+def _turn(routes: Routes, r: int) -> None:
     node = routes.slot[r, FIRST]
     while node != 0:
         following = routes.link[node, NEXT]
@@ -59,11 +57,11 @@ def _turn(routes, r):
 
 
 @njit(cache=True, nogil=True)
-def _merge(stops, routes, tails, heads, symmetric):
+def _merge(stops: Stops, routes: Routes, tails: Ints, heads: Ints, symmetric: bool) -> None:
     for c in range(1, routes.link.shape[0]):
         r = c - 1
-        join(routes, r, 0, c)
-        join(routes, r, c, 0)
+        join(routes.link, routes.slot, r, 0, c)
+        join(routes.link, routes.slot, r, c, 0)
         routes.link[c, ROUTE] = r
         routes.load[r] = stops.visit[c, DEMAND]
         routes.slot[r, LENGTH] = 1
@@ -84,7 +82,7 @@ def _merge(stops, routes, tails, heads, symmetric):
             routes.link[node, ROUTE] = r
             node = routes.link[node, NEXT]
         last = routes.slot[s, LAST]
-        join(routes, r, i, j)
+        join(routes.link, routes.slot, r, i, j)
         routes.slot[r, LAST] = last
         routes.load[r] += routes.load[s]
         routes.slot[r, LENGTH] += routes.slot[s, LENGTH]

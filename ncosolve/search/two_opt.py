@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ncosolve.search.metric import distance
+from ncosolve.search.metric import Metric, distance
 from ncosolve.search.random import RandomState, below, uniform
+from ncosolve.search.types import Bools, Floats, Int32s, Ints
 
 EPSILON = 1e-9
 LONGEST_SEGMENT = 50
@@ -36,17 +36,17 @@ class Tour(NamedTuple):
         Reversed positions since the last accepted tour; ``journalled`` holds their number.
     """
 
-    order: NDArray[np.int32]
-    position: NDArray[np.int32]
-    length: NDArray[np.float64]
-    queue: NDArray[np.int32]
-    queued: NDArray[np.bool_]
-    ends: NDArray[np.int64]
-    journal: NDArray[np.int32]
-    journalled: NDArray[np.int64]
+    order: Int32s
+    position: Int32s
+    length: Floats
+    queue: Int32s
+    queued: Bools
+    ends: Ints
+    journal: Int32s
+    journalled: Ints
 
 
-def make_tour(order: NDArray[np.int32], length: float) -> Tour:
+def make_tour(order: Int32s, length: float) -> Tour:
     """A search state at a tour of the given length, with nothing queued."""
     n = len(order)
     position = np.empty(n, np.int32)
@@ -64,7 +64,7 @@ def make_tour(order: NDArray[np.int32], length: float) -> Tour:
 
 
 @njit(cache=True, nogil=True)
-def tour_length(metric, order):
+def tour_length(metric: Metric, order: Int32s) -> float:
     """The length of a closed tour."""
     total = 0.0
     for k in range(order.shape[0]):
@@ -73,7 +73,7 @@ def tour_length(metric, order):
 
 
 @njit(cache=True, nogil=True)
-def push(tour, node):
+def push(tour: Tour, node: int) -> None:
     """Put a node at the end of the queue unless it is there."""
     if not tour.queued[node]:
         tour.queued[node] = True
@@ -83,7 +83,7 @@ def push(tour, node):
 
 
 @njit(cache=True, nogil=True)
-def _push_all(tour, a, b, c, d, e, f):
+def _push_all(tour: Tour, a: int, b: int, c: int, d: int, e: int, f: int) -> None:
     push(tour, a)
     push(tour, b)
     push(tour, c)
@@ -93,7 +93,7 @@ def _push_all(tour, a, b, c, d, e, f):
 
 
 @njit(cache=True, nogil=True)
-def _pop(tour):
+def _pop(tour: Tour) -> int:
     node = tour.queue[tour.ends[0]]
     tour.ends[0] = (tour.ends[0] + 1) % tour.queue.shape[0]
     tour.ends[1] -= 1
@@ -102,7 +102,7 @@ def _pop(tour):
 
 
 @njit(cache=True, nogil=True)
-def _swap_ends(tour, i, j):
+def _swap_ends(tour: Tour, i: int, j: int) -> None:
     """Reverse the positions from i forward to j, or the rest of the circle, whichever is shorter."""
     n = tour.order.shape[0]
     inner = j - i + 1
@@ -120,7 +120,7 @@ def _swap_ends(tour, i, j):
 
 
 @njit(cache=True, nogil=True)
-def _exchange(tour, p, u, v, q):
+def _exchange(tour: Tour, p: int, u: int, v: int, q: int) -> None:
     """Turn the path u..v between p and q around, so that p is beside v and q beside u; journal it.
 
     Nodes and not positions name the path, for reversing the other side of the circle mirrors all positions.
@@ -138,25 +138,25 @@ def _exchange(tour, p, u, v, q):
 
 
 @njit(cache=True, nogil=True)
-def _undo(tour):
+def _undo(tour: Tour) -> None:
     for k in range(tour.journalled[0] - 1, -1, -1):
         _swap_ends(tour, tour.journal[k, 0], tour.journal[k, 1])
     tour.journalled[0] = 0
 
 
 @njit(cache=True, nogil=True)
-def _after(tour, node):
+def _after(tour: Tour, node: int) -> int:
     k = tour.position[node] + 1
     return tour.order[k if k < tour.order.shape[0] else 0]
 
 
 @njit(cache=True, nogil=True)
-def _before(tour, node):
+def _before(tour: Tour, node: int) -> int:
     return tour.order[tour.position[node] - 1]
 
 
 @njit(cache=True, nogil=True)
-def _two_opt(metric, lists, tour, a):
+def _two_opt(metric: Metric, lists: Int32s, tour: Tour, a: int) -> float:
     """The first improving exchange of an edge at ``a`` for one to a near node; its gain or 0."""
     for forward in (True, False):
         b = _after(tour, a) if forward else _before(tour, a)
@@ -181,7 +181,7 @@ def _two_opt(metric, lists, tour, a):
 
 
 @njit(cache=True, nogil=True)
-def _or_opt(metric, lists, tour, a):
+def _or_opt(metric: Metric, lists: Int32s, tour: Tour, a: int) -> float:
     """The first improving move of 1-3 nodes that start at ``a`` to beside a near node; its gain or 0."""
     n = tour.order.shape[0]
     for forward in (True, False):
@@ -222,7 +222,7 @@ def _or_opt(metric, lists, tour, a):
 
 
 @njit(cache=True, nogil=True)
-def _move(tour, p, a, last, q, c, e, forward):
+def _move(tour: Tour, p: int, a: int, last: int, q: int, c: int, e: int, forward: bool) -> None:
     """Put the segment from a to last, which stands between p and q, between c and e, a beside c."""
     n = tour.order.shape[0]
     if not forward:
@@ -243,7 +243,7 @@ def _move(tour, p, a, last, q, c, e, forward):
 
 
 @njit(cache=True, nogil=True)
-def descend(metric, lists, tour):
+def descend(metric: Metric, lists: Int32s, tour: Tour) -> float:
     """Work the queue off to a local optimum; the gain."""
     total = 0.0
     while tour.ends[1] > 0:
@@ -260,7 +260,7 @@ def descend(metric, lists, tour):
 
 
 @njit(cache=True, nogil=True)
-def _double_bridge(metric, tour, rng):
+def _double_bridge(metric: Metric, tour: Tour, rng: RandomState) -> float:
     """Exchange three short neighbouring segments X Y Z to Z Y X, and queue their ends; the change in length."""
     n = tour.order.shape[0]
     longest = min(LONGEST_SEGMENT, (n - 2) // 3)
@@ -290,7 +290,9 @@ def _double_bridge(metric, tour, rng):
 
 
 @njit(cache=True, nogil=True)
-def iterate(metric, lists, tour, rng: RandomState, kicks, temperature, debug):
+def iterate(
+    metric: Metric, lists: Int32s, tour: Tour, rng: RandomState, kicks: int, temperature: float, debug: bool
+) -> int:
     """Kick and repair ``kicks`` times, taking a worse tour with probability exp(-loss / temperature).
 
     Parameters

@@ -65,7 +65,9 @@ def test_asymmetric_distances():
     instance = ncosolve.CVRP(matrix, demand=[0] + [1] * 11, capacity=4)
     solution = solve(instance, "route-search", max_iterations=5000)
     exact = solve(instance.__class__(matrix[:7, :7], demand=[0] + [1] * 6, capacity=4), "exact", time_limit=20)
-    found = solve(instance.__class__(matrix[:7, :7], demand=[0] + [1] * 6, capacity=4), "route-search", max_iterations=5000)
+    found = solve(
+        instance.__class__(matrix[:7, :7], demand=[0] + [1] * 6, capacity=4), "route-search", max_iterations=5000
+    )
     assert solution.feasible
     assert exact.status == "optimal"
     assert found.cost == exact.cost

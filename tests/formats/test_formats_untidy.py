@@ -175,7 +175,7 @@ def test_the_depot_may_be_the_last_node():
 def test_two_depots_are_refused_in_one_line(tmp_path):
     """Several depots are another problem, and the message says so."""
     text = (SAMPLES / "depot_last.vrp").read_text().replace("DEPOT_SECTION\n6", "DEPOT_SECTION\n6\n1")
-    with pytest.raises(InputError, match=r"line 22: DEPOT_SECTION names 2 depots, which is not supported"):
+    with pytest.raises(InputError, match=r"line 20: DEPOT_SECTION names 2 depots, which is not supported"):
         reread(tmp_path, "two.vrp", text)
 
 

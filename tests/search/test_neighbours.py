@@ -31,7 +31,11 @@ def test_nearness_in_time_counts_late_and_waiting_trips():
     coords = np.array([[0, 0], [10, 0], [10, 1], [14, 0]], float)
     ready, due = np.array([0, 0, 500, 0.0]), np.array([1000, 50, 550, 50.0])
     lists = window_nearest(
-        computed("euclidean", "exact", coords), ready, due, np.zeros(4), np.tile(np.arange(1, 3, dtype=np.int32), (4, 1))
+        computed("euclidean", "exact", coords),
+        ready,
+        due,
+        np.zeros(4),
+        np.tile(np.arange(1, 3, dtype=np.int32), (4, 1)),
     )
     assert lists[1].tolist() == [3, 2]
 

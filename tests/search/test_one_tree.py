@@ -38,7 +38,8 @@ def test_the_one_tree_is_minimal():
     coords = rng.uniform(0, 100, (30, 2))
     table = np.sqrt(((coords[:, None] - coords[None]) ** 2).sum(-1))
     group, total = list(range(30)), np.sort(table[0, 1:])[:2].sum()
-    for length, a, b in sorted((table[a, b], a, b) for a in range(1, 30) for b in range(a + 1, 30)):
+    edges = sorted((table[i, j], i, j) for i in range(1, 30) for j in range(i + 1, 30))
+    for length, a, b in edges:
         if group[a] != group[b]:
             total += length
             group = [group[a] if g == group[b] else g for g in group]

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -33,7 +35,7 @@ def problem(n, seed, timed, asymmetric=False, grid=100):
 
 
 def parts(visits, starts):
-    return [visits[a:b] for a, b in zip(starts, starts[1:], strict=False)]
+    return [visits[a:b] for a, b in itertools.pairwise(starts)]
 
 
 def check(routes, stops, table, limit):
