@@ -64,7 +64,7 @@ def amount(value: float | None) -> str:
 
 def per_cent(share: float | None) -> str:
     """A relative gap as text."""
-    return "none" if share is None else f"{100 * share:.2f} %"
+    return "none" if share is None else f"{round(100 * share, 2) + 0.0:.2f} %"  # no "-0.00"
 
 
 class LiveLine:

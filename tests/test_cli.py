@@ -81,8 +81,9 @@ def write(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def ncosolve(capsys):
-    """Run the command in this process; give its exit code, stdout and stderr."""
+def ncosolve(capsys, monkeypatch):
+    """Run the command in this process as a user does; give its exit code, stdout and stderr."""
+    monkeypatch.delenv("NCOSOLVE_DEBUG", raising=False)
 
     def run(*arguments):
         capsys.readouterr()

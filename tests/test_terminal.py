@@ -2,7 +2,7 @@
 
 from ncosolve.problems.cvrp import CVRP
 from ncosolve.solution import Solution
-from ncosolve.terminal import LiveLine, amount, columns, complain
+from ncosolve.terminal import LiveLine, amount, columns, complain, per_cent
 
 
 def test_the_live_line_shows_time_iterations_cost_and_gap():
@@ -15,6 +15,7 @@ def test_the_live_line_shows_time_iterations_cost_and_gap():
 
 def test_columns_are_aligned_and_never_wrapped():
     assert columns([("a", "x" * 300), ("long", "y")]) == ["a     " + "x" * 300, "long  y"]
+    assert [per_cent(x) for x in (0.0123, -1e-6, None)] == ["1.23 %", "0.00 %", "none"]
     assert [amount(x) for x in (27591.0, 827.3, 0.12345678, None)] == ["27591", "827.3", "0.1235", "none"]
 
 

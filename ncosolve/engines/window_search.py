@@ -1,6 +1,5 @@
 """Our own engine for one tour within windows or draft limits: ruin and recreate, with a proof where windows are tight."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -54,7 +53,7 @@ def run(task: Task) -> Outcome:
     windows = make_windows(arcs.cost, arcs.time, arcs.ready, arcs.due)
     order = _first_order(task, form)
     done = 0
-    if task.instance.n <= LARGEST_PROOF and not task.over():
+    if task.instance.problem in PROBLEMS and task.instance.n <= LARGEST_PROOF and not task.over():
         probe = WindowSearch(windows, form, order, task.seed)
         done = _probe(task, probe)
         order = form.turn(probe.best())
@@ -68,7 +67,7 @@ def run(task: Task) -> Outcome:
 
 
 def run_without_windows(task: Task) -> Outcome:
-    """Search for a shortest tour, where costs may be asymmetric; for n >= 3."""
+    """Search for a shortest tour where no windows are given; costs may be asymmetric."""
     return run(task)
 
 
@@ -78,3 +77,78 @@ def _first_order(task: Task, form: TourForm) -> IntArray:
     if start is not None:
         return form.turn(start)
     return np.concatenate([[0], 1 + np.argsort(form.arcs.due[1:], kind="stable")])
+
+
+def _probe(task: Task, search: "WindowSearch") -> int:
+    """Run a short search with an annealing of its own and offer its best; return its iterations."""
+    limit = min(PROBE_SECONDS, PROBE * task.deadline.limit)
+    most = None if task.max_iterations is None else int(PROBE * task.max_iterations)
+    done, share = 0, 0.0
+    with left_out(task.deadline):
+        search.advance(0, 0.0)  # compiles
+        began = task.deadline.elapsed()
+        while share < 1.0 and not task.over(done):
+            count = CHUNK if most is None else min(CHUNK, most - done)
+            search.advance(count, share)
+            done += count
+            share = (task.deadline.elapsed() - began) / limit if most is None else done / max(1, most)
+    task.incumbent.offer(search.best(), done)
+    return done
+
+
+def _proof(task: Task) -> Outcome | None:
+    """Try to prove that nothing is better than the incumbent, or that nothing is feasible."""
+    until = task.deadline.elapsed() + PROOF * task.deadline.limit
+    limits = Limits(
+        int(task.parameters.get("labels", LABELS)),
+        over=lambda: task.deadline.over() or task.deadline.elapsed() > until,
+    )
+    return prove_tour(task, tour_form(task.instance), limits)
+
+
+class WindowSearch:
+    """Annealed ruin and recreate on one tour; see `ncosolve.engines.search_loop.Search`.
+
+    Parameters
+    ----------
+    windows : Windows
+        The instance in the kernel's form.
+    form : TourForm
+        How its tours are read.
+    order : ndarray of int64, shape (n,)
+        The tour to start from, along the form's arcs.
+    seed : int
+        Of this search.
+    """
+
+    def __init__(self, windows: Windows, form: TourForm, order: IntArray, seed: int) -> None:
+        self._windows, self._form = windows, form
+        self._state = make_state(windows, order, seed)
+        self._scale = cost_scale(windows)
+
+    @property
+    def cost(self) -> float:
+        """The cost of the best tour; above any cost while that is late."""
+        late = float(self._state.numbers[BEST_LATE])
+        return float(self._state.numbers[BEST_COST]) if late == 0.0 else 1e100 * (1.0 + late)
+
+    def advance(self, iterations: int, progress: float) -> None:
+        """Run that many iterations at the temperature of the progress."""
+        first, last = TEMPERATURES
+        temperature = self._scale * first * (last / first) ** progress
+        if not improve(self._windows, self._state, iterations, temperature, DEBUG):
+            raise EngineError("a change is not what cost and lateness of the tour say")
+
+    def best(self) -> IntArray:
+        """The least late, then cheapest tour so far."""
+        return self._form.turn(self._state.best[:-1])
+
+    def adopt(self, answer: Any) -> None:
+        """Go on from a feasible tour of another search if it is better."""
+        if self.cost > 1e99 or self._cost_of(answer) < self.cost:
+            self._state.current[:-1] = self._form.turn(answer)
+            take_current(self._windows, self._state)
+
+    def _cost_of(self, answer: Any) -> float:
+        nodes = self._form.turn(answer)
+        return float(self._windows.cost[nodes, np.roll(nodes, -1)].sum())

@@ -130,7 +130,7 @@ def dumps(instance: MILP, suffix: str = ".mps") -> str:
     Raises
     ------
     InputError
-        When a name holds a blank, or HiGHS refuses the program.
+        When a name holds a blank or has a meaning in the format, or HiGHS refuses the program.
     """
     from highspy import HighsStatus
 
@@ -144,4 +144,10 @@ def dumps(instance: MILP, suffix: str = ".mps") -> str:
         passed = solver.passModel(highs_program(instance))
         if HighsStatus.kError in (passed, solver.writeModel(str(copy))):
             raise InputError(f"the program cannot be written as {suffix[1:].upper()}")
-        return copy.read_text(encoding="utf-8")
+        text = copy.read_text(encoding="utf-8")
+    if suffix == ".lp" and set(parse_lp(text, "").column_names) != set(instance.column_names):
+        # a column without any entry is left out, and a name such as "end" is a word of the format
+        raise InputError(
+            "holds a column without entries, or a name with a meaning in LP; use .mps", where="column_names"
+        )
+    return text

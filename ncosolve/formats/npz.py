@@ -81,7 +81,8 @@ def _routing_arrays(batch: Sequence[Any]) -> dict[str, NDArray[Any]]:
 
 
 def _milp_arrays(batch: Sequence[Any]) -> dict[str, NDArray[Any]]:
-    arrays = {key: np.concatenate([np.asarray(getattr(each, key)) for each in batch]) for key in COLUMNS + ROWS}
+    kinds = {key: np.str_ if key.endswith("names") else None for key in COLUMNS + ROWS}
+    arrays = {key: np.concatenate([np.asarray(getattr(each, key), kinds[key]) for each in batch]) for key in kinds}
     arrays |= {key: np.array([getattr(each, key) for each in batch]) for key in ("maximise", "offset")}
     arrays |= {
         key: np.concatenate([getattr(each.rows, key) for each in batch]) for key in ("indptr", "indices", "data")

@@ -1,5 +1,6 @@
 """What a caller may say against a file: another problem, rounding, fleet or objective."""
 
+from dataclasses import fields
 from typing import Any
 
 from ncosolve.errors import InputError
@@ -22,7 +23,7 @@ def as_problem(instance: Any, problem: str) -> Any:
     made = module(problem).INSTANCE
     if isinstance(instance, made):
         return instance
-    has, needs = (set(kind.__dataclass_fields__) for kind in (type(instance), made))
+    has, needs = ({entry.name for entry in fields(kind)} for kind in (instance, made))
     missing = [field for field in _DATA if field in needs - has]
     if missing or "distance" not in needs:
         lacks = f" without {', '.join(missing)}" if missing else ""

@@ -59,8 +59,7 @@ class Distance:
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
             raise InputError(f"is {self.metric!r}, expected one of {', '.join(METRICS)}", where="metric")
-        if self.rounding not in ROUNDINGS:
-            raise InputError(f"is {self.rounding!r}, expected one of {', '.join(ROUNDINGS)}", where="rounding")
+        _check_rule(self.rounding)
         if self.metric in _FIXED and self.rounding == "dimacs":
             raise InputError(f"is dimacs, but {self.metric} distances are whole numbers already", where="rounding")
         if self.coords is not None:
@@ -131,11 +130,17 @@ class Distance:
 
     def with_rounding(self, rounding: str) -> "Distance":
         """The same distances under another rule; a whole-number metric allows only rules that change nothing."""
+        _check_rule(rounding)
         if self.metric in _FIXED:
             if rounding in ("nint", "ceil", "floor"):
                 return self
             raise InputError(f"is {rounding}, but {self.metric} distances are whole numbers", where="rounding")
         return Distance(self.metric, rounding, self.coords, self.weights)
+
+
+def _check_rule(rounding: str) -> None:
+    if rounding not in ROUNDINGS:
+        raise InputError(f"is {rounding!r}, expected one of {', '.join(ROUNDINGS)}", where="rounding")
 
 
 def _coordinates(values: ArrayLike) -> FloatArray:

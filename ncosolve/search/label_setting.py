@@ -178,6 +178,8 @@ def grow(arcs: Arcs, keep: Callable[[Labels], BoolArray], limits: Limits) -> tup
         if limits.width is not None and len(level) > limits.width:
             level = level.take(np.argpartition(level.cost, limits.width)[: limits.width])
             complete = False
+        elif made + len(level) * (n - len(levels)) // 2 > limits.labels:
+            return levels, False  # the limit would stop it some levels later
         levels.append(level)
     return levels, complete
 

@@ -17,7 +17,22 @@ SAMPLES = Path(__file__).parent / "samples"
 NAMES = sorted(entry.name for entry in SAMPLES.iterdir())
 ROUNDS = int(os.environ.get("NCOSOLVE_FUZZ", "150"))
 """Damaged copies of each sample; the environment variable asks for more."""
-JUNK = (b"nan", b"-1", b"inf", b"1e400", b"1_0", b"999999999999", b"-1", b"EOF", b"#", b":", b"\xff\xfe", b"\x00", b"0", b"1e-320")
+JUNK = (
+    b"nan",
+    b"-1",
+    b"inf",
+    b"1e400",
+    b"1_0",
+    b"999999999999",
+    b"-1",
+    b"EOF",
+    b"#",
+    b":",
+    b"\xff\xfe",
+    b"\x00",
+    b"0",
+    b"1e-320",
+)
 
 
 def damage(data: bytes, chance: random.Random) -> bytes:
@@ -157,7 +172,9 @@ NUMBERED = (
 def test_a_changed_node_number_is_refused(name, tmp_path):
     """Writing another number for one node, in any section, is always refused."""
     lines = (SAMPLES / name).read_text().split("\n")
-    start = next(k for k, line in enumerate(lines) if re.match(r"(\w+_(COORD|DATA|WINDOW)_SECTION|DEMAND_S|CUST N)", line))
+    start = next(
+        k for k, line in enumerate(lines) if re.match(r"(\w+_(COORD|DATA|WINDOW)_SECTION|DEMAND_S|CUST N)", line)
+    )
     rows = [k for k in range(start, len(lines)) if ROW.match(lines[k]) and len(lines[k].split()) > 1]
     rows = [k for k in rows if lines[k].split()[0] != "999"]
     for k in rows:
@@ -170,7 +187,9 @@ def test_a_changed_node_number_is_refused(name, tmp_path):
                 formats.read(path)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith((".tsp", ".atsp", ".vrp", ".tspdl", ".tsptw"))])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name.endswith((".tsp", ".atsp", ".vrp", ".tspdl", ".tsptw"))]
+)
 def test_another_dimension_is_refused(name, tmp_path):
     """A DIMENSION that is not the number of nodes is refused, and a huge one takes no memory."""
     text = (SAMPLES / name).read_text()

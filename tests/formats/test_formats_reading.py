@@ -214,7 +214,9 @@ def test_importing_formats_is_light():
     import subprocess
     import sys
 
-    code = "import sys, ncosolve.formats; print([m for m in ('scipy', 'numba', 'highspy', 'torch') if m in sys.modules])"
+    code = (
+        "import sys, ncosolve.formats; print([m for m in ('scipy', 'numba', 'highspy', 'torch') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -226,7 +226,9 @@ def test_the_smallest_instances(n, tmp_path):
     text = f"TYPE: CVRP\n{head}DEMAND_SECTION\n{ids}DEPOT_SECTION\n1\n-1\n"
     assert reread(tmp_path, "a.vrp", text).check(routes).cost == sum(10 * k for k in ring)
     upper = " ".join("5" if j == i + 1 else "10" for i in ring for j in ring[i + 1 :])
-    text = f"TYPE: TSP\nDIMENSION: {n}\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n"
+    text = (
+        f"TYPE: TSP\nDIMENSION: {n}\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n"
+    )
     assert reread(tmp_path, "b.tsp", text + upper + "\n").check(ring).cost == there_and_back
     matrix = "\n".join(" ".join(str(5 * abs(i - j)) for j in ring) for i in ring)
     found = reread(tmp_path, "a.tw", f"{n}\n{matrix}\n" + "0 99\n" * n)

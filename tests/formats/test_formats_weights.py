@@ -125,7 +125,9 @@ def test_one_weight_too_few_or_too_many_is_refused(form, change, tmp_path):
     text = explicit(form, table).replace("\n1 1", "\n1" if change < 0 else "\n1 1 1")
     path = tmp_path / "a.tsp"
     path.write_text(text)
-    with pytest.raises(InputError, match=f"holds {count + change} numbers, expected {count} for {form} and DIMENSION 4"):
+    with pytest.raises(
+        InputError, match=f"holds {count + change} numbers, expected {count} for {form} and DIMENSION 4"
+    ):
         formats.read(path)
 
 
