@@ -179,6 +179,7 @@ def _solve_one(file: str, job: _Job, output: Path | None, plot: Path | None) -> 
     if plot is not None:
         panels(instance, plot)
     start = None if job.start is None else formats.read_solution(job.start, instance)
+    solving.prepare(instance, job.solving["solver"])
     began = time.perf_counter()
     try:
         with _watching(file, job) as watcher:

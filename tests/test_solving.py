@@ -1,3 +1,4 @@
+import dataclasses
 import math
 import threading
 
@@ -136,7 +137,7 @@ def test_it_works_outside_the_main_thread():
 
 
 def test_solve_many_takes_the_same_options():
-    solutions = solve_many([SQUARE, SQUARE.replace(name="again")] if hasattr(SQUARE, "replace") else [SQUARE, SQUARE])
+    solutions = solve_many([SQUARE, dataclasses.replace(SQUARE, name="again")])
     assert [solution.cost for solution in solutions] == [4, 4]
 
 

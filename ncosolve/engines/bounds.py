@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ncosolve.compilation import left_out
 from ncosolve.deadline import Deadline
 from ncosolve.problems.base import Problem
 
@@ -32,17 +31,19 @@ def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | Non
     """
     if instance.problem == "milp" or instance.n < 3:
         return None
+    from ncosolve.compilation import left_out  # imports Numba
+
     distance = instance.distance  # type: ignore[attr-defined]
     with left_out(deadline):
         if instance.n > DENSE:
             bound = _two_nearest(instance)
-        elif instance.problem in ("cvrp", "vrptw"):
-            bound = _degrees(instance, distance.matrix())
         else:
-            bound = _assignment(instance, distance.matrix())
-            if distance.symmetric:
-                until = math.inf if max_iterations is not None else _until(deadline)
-                bound = max(bound, _held_karp(instance, deadline, until))
+            table = distance.matrix()
+            bound = _degrees(instance, table) if instance.kind == "routes" else _links(table)
+            until = math.inf if max_iterations is not None else _until(deadline)
+            if instance.kind == "tour" and deadline.elapsed() < until:
+                dear = _held_karp(instance, deadline, until) if distance.symmetric else _assignment(table)
+                bound = max(bound, dear)
     if distance.integral:
         return float(math.ceil(bound - 1e-6))
     return bound - 1e-9 * abs(bound)
@@ -79,7 +80,17 @@ def _nearest_neighbour_tour(instance: Problem) -> float:
     return length + float(first[here])
 
 
-def _assignment(instance: Problem, table: NDArray[np.float64]) -> float:
+def _links(table: NDArray[np.float64]) -> float:
+    """Every node is left once and entered once; half the two shortest links of each where both ways cost the same."""
+    costs = table.copy()
+    np.fill_diagonal(costs, np.inf)
+    once = max(costs.min(axis=1).sum(), costs.min(axis=0).sum())
+    if len(table) < 3 or not np.array_equal(table, table.T):
+        return float(once)
+    return float(max(once, 0.5 * np.partition(costs, 1, axis=1)[:, :2].sum()))
+
+
+def _assignment(table: NDArray[np.float64]) -> float:
     """The cheapest choice of one successor for each node, which every tour is."""
     from scipy.optimize import linear_sum_assignment
 
@@ -98,7 +109,7 @@ def _degrees(instance: Problem, table: NDArray[np.float64]) -> float:
     entering = costs[:, 1:].min(axis=0).sum() + np.sort(costs[1:, 0])[:routes].sum()
     if not np.array_equal(table, table.T):
         return float(max(leaving, entering))
-    pair = np.sort(costs[1:, 1:], axis=1)[:, :2].sum(axis=1) if instance.n > 3 else np.full(instance.n - 1, np.inf)
+    pair = np.partition(costs[1:, 1:], 1, axis=1)[:, :2].sum(axis=1) if instance.n > 3 else np.full(instance.n - 1, np.inf)
     one = costs[0, 1:] + costs[1:, 1:].min(axis=1)
     around = np.minimum(np.minimum(pair, one), 2.0 * costs[0, 1:])
     # an edge to the depot serves two ends of a route that visits one customer

@@ -1,4 +1,4 @@
-"""Our own engine for one tour within windows or draft limits: ruin and recreate, with a proof where windows are tight."""
+"""Our own engine for one tour within windows or draft limits: ruin and recreate, and a proof where they are tight."""
 
 from dataclasses import replace
 from typing import Any
@@ -30,17 +30,21 @@ LEEWAY = 0.1
 """The share of the check's tolerance that the search uses."""
 TEMPERATURES = 4.0, 0.02
 """The first and the last, in units of `ncosolve.search.windowed_tour.cost_scale`."""
+ANNEALING = 3000
+"""Iterations of one annealing, times n; where more fit into the budget, the next one starts hot again."""
 PROBE = 0.03
 """Share of the time limit, or of the iterations, for a first short search that gives the proof its upper bound."""
 PROBE_SECONDS = 0.3
 """The same in seconds, at most."""
 PROOF = 0.2
 """Share of the time limit for the attempt to prove the optimum."""
-LABELS = 3_000_000
+LABELS = 6_000_000
 """Labels of that attempt; the parameter ``labels`` changes it."""
 LARGEST_PROOF = 300
 """Up to this many nodes it is made."""
 CHUNK = 100
+LATE_COST = 1e100
+"""Above the cost of any tour."""
 
 
 def run(task: Task) -> Outcome:
@@ -49,13 +53,14 @@ def run(task: Task) -> Outcome:
         task.incumbent.offer(np.arange(task.instance.n))
         return Outcome()
     form = tour_form(task.instance, LEEWAY)
-    arcs = form.arcs
-    windows = make_windows(arcs.cost, arcs.time, arcs.ready, arcs.due)
+    windows = make_windows(form.arcs.cost, form.arcs.time, form.arcs.ready, form.arcs.due)
     order = _first_order(task, form)
     done = 0
     if task.instance.problem in PROBLEMS and task.instance.n <= LARGEST_PROOF and not task.over():
-        probe = WindowSearch(windows, form, order, task.seed)
-        done = _probe(task, probe)
+        with left_out(task.deadline):
+            probe = WindowSearch(windows, form, order, task.seed)
+            probe.advance(0, 0.0)  # compiles
+            done = _probe(task, probe)
         order = form.turn(probe.best())
         outcome = _proof(task)
         if outcome is not None:
@@ -80,18 +85,17 @@ def _first_order(task: Task, form: TourForm) -> IntArray:
 
 
 def _probe(task: Task, search: "WindowSearch") -> int:
-    """Run a short search with an annealing of its own and offer its best; return its iterations."""
-    limit = min(PROBE_SECONDS, PROBE * task.deadline.limit)
+    """Run a short search with an annealing of its own, offer its best and return its iterations."""
+    began, limit = task.deadline.elapsed(), min(PROBE_SECONDS, PROBE * task.deadline.limit)
     most = None if task.max_iterations is None else int(PROBE * task.max_iterations)
     done, share = 0, 0.0
-    with left_out(task.deadline):
-        search.advance(0, 0.0)  # compiles
-        began = task.deadline.elapsed()
-        while share < 1.0 and not task.over(done):
-            count = CHUNK if most is None else min(CHUNK, most - done)
-            search.advance(count, share)
-            done += count
-            share = (task.deadline.elapsed() - began) / limit if most is None else done / max(1, most)
+    while share < 1.0 and not task.over(done):
+        if task.incumbent.answer is None:
+            task.incumbent.offer(search.best(), done)
+        count = CHUNK if most is None else min(CHUNK, most - done)
+        search.advance(count, share)
+        done += count
+        share = (task.deadline.elapsed() - began) / limit if most is None else done / max(1, most)
     task.incumbent.offer(search.best(), done)
     return done
 
@@ -125,19 +129,27 @@ class WindowSearch:
         self._windows, self._form = windows, form
         self._state = make_state(windows, order, seed)
         self._scale = cost_scale(windows)
+        self._began, self._done = 0.0, 0
+        self.cost = self._key()
 
-    @property
-    def cost(self) -> float:
+    def _key(self) -> float:
         """The cost of the best tour; above any cost while that is late."""
         late = float(self._state.numbers[BEST_LATE])
-        return float(self._state.numbers[BEST_COST]) if late == 0.0 else 1e100 * (1.0 + late)
+        return float(self._state.numbers[BEST_COST]) if late == 0.0 else LATE_COST * (1.0 + late)
 
     def advance(self, iterations: int, progress: float) -> None:
-        """Run that many iterations at the temperature of the progress."""
+        """Run that many iterations at the temperature that the annealing has come to."""
+        length = ANNEALING * len(self._windows.ready)
+        if self._done >= length:
+            self._began, self._done = progress, 0
+        left = max(1e-9, 1.0 - self._began)
+        cooled = min(1.0, max(self._done / length, (progress - self._began) / left))
+        self._done += iterations
         first, last = TEMPERATURES
-        temperature = self._scale * first * (last / first) ** progress
+        temperature = self._scale * first * (last / first) ** cooled
         if not improve(self._windows, self._state, iterations, temperature, DEBUG):
             raise EngineError("a change is not what cost and lateness of the tour say")
+        self.cost = self._key()
 
     def best(self) -> IntArray:
         """The least late, then cheapest tour so far."""
@@ -145,9 +157,10 @@ class WindowSearch:
 
     def adopt(self, answer: Any) -> None:
         """Go on from a feasible tour of another search if it is better."""
-        if self.cost > 1e99 or self._cost_of(answer) < self.cost:
+        if self.cost >= LATE_COST or self._cost_of(answer) < self.cost:
             self._state.current[:-1] = self._form.turn(answer)
             take_current(self._windows, self._state)
+            self.cost = self._key()
 
     def _cost_of(self, answer: Any) -> float:
         nodes = self._form.turn(answer)

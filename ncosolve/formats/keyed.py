@@ -227,6 +227,8 @@ def problem_of(document: Document) -> str:
         For a type that is not supported, or a section that does not belong to the type.
     """
     kind = document.word("TYPE") if "TYPE" in document.header else _guess(document)
+    if kind == "CVRP" and "TIME_WINDOW_SECTION" in document.sections:
+        kind = "VRPTW"  # the files of the EURO-NeurIPS 2022 competition call themselves so
     if kind == "TOUR":
         raise InputError("TYPE is TOUR: a solution, expected an instance", where=document.where("TYPE"))
     if kind not in TYPES:

@@ -130,7 +130,7 @@ def dumps(instance: MILP, suffix: str = ".mps") -> str:
     Raises
     ------
     InputError
-        When a name holds a blank or has a meaning in the format, or HiGHS refuses the program.
+        When the format cannot say a name, or HiGHS refuses the program.
     """
     from highspy import HighsStatus
 
@@ -145,9 +145,14 @@ def dumps(instance: MILP, suffix: str = ".mps") -> str:
         if HighsStatus.kError in (passed, solver.writeModel(str(copy))):
             raise InputError(f"the program cannot be written as {suffix[1:].upper()}")
         text = copy.read_text(encoding="utf-8")
-    if suffix == ".lp" and set(parse_lp(text, "").column_names) != set(instance.column_names):
-        # a column without any entry is left out, and a name such as "end" is a word of the format
-        raise InputError(
-            "holds a column without entries, or a name with a meaning in LP; use .mps", where="column_names"
-        )
+    if suffix == ".lp" and _lp_columns(text) != set(instance.column_names):
+        raise InputError("holds a column without entries, or a name that LP cannot say; use .mps", where="column_names")
     return text
+
+
+def _lp_columns(text: str) -> set[str]:
+    """The names that an LP file, written by HiGHS without a look at them, reads back as."""
+    try:
+        return set(parse_lp(text, "").column_names)
+    except InputError:
+        return set()

@@ -1,11 +1,11 @@
 """Forward dynamic programming over partial tours: exact for few nodes or tight windows, a beam search otherwise.
 
-A label is a path from the depot: the set of visited nodes, the last of them, the start of its visit and the cost so far.
-Labels grow level by level in plain NumPy, so nothing is compiled. Of the labels with one set and one last node only those
-stay that none of the others dominates in time and cost. For one tour through all nodes, windows and arcs are tightened
-first, a label is dropped when a node it has still to visit could not be reached in time even by the fastest way, and,
-where an upper bound is known, when the assignment bound, kept as reduced costs, leaves no room for a better tour (in the
-line of Dumas, Desrosiers, Gelinas and Solomon 1995, https://doi.org/10.1287/opre.43.2.367).
+A label is a path from the depot: the set of visited nodes, the last of them, the start of its visit and the cost so
+far. Labels grow level by level in plain NumPy, so nothing is compiled. Of the labels with one set and one last node
+only those stay that none of the others dominates in time and cost. For one tour through all nodes, windows and arcs are
+tightened first, a label is dropped when a node it has still to visit could not be reached in time even by the fastest
+way, and, where an upper bound is known, when the assignment bound, kept as reduced costs, leaves no room for a better
+tour (in the line of Dumas, Desrosiers, Gelinas and Solomon 1995, https://doi.org/10.1287/opre.43.2.367).
 """
 
 from collections.abc import Callable, Iterator
@@ -287,8 +287,8 @@ def fastest(time: FloatArray) -> FloatArray:
 def tighten(arcs: Arcs) -> tuple[Arcs, FloatArray] | None:
     """Narrow the windows and forbid arcs without losing any tour through all nodes.
 
-    A visit is not before its earliest predecessor allows, nor after its latest successor does. A node from which another
-    one cannot be reached in time comes behind it, and no arc may skip a node that must lie between.
+    A visit is not before its earliest predecessor allows, nor after its latest successor does. A node from which
+    another one cannot be reached in time comes behind it, and no arc may skip a node that must lie between.
 
     Returns
     -------
@@ -306,14 +306,13 @@ def tighten(arcs: Arcs) -> tuple[Arcs, FloatArray] | None:
         way = fastest(np.where(allowed, time, never))
         before = ready[None, :] + way.T > due[:, None]  # from j there is no way to i in time, so i is before j
         np.fill_diagonal(before, False)
-        for k in range(n + 1):
-            before |= before[:, k, None] & before[None, k, :]
+        between = _chained(before)
+        before |= between
         if before.diagonal().any():
             return None
         ready = np.maximum(ready, np.where(before, ready[:, None] + way, -np.inf).max(axis=0))
         due = np.minimum(due, np.where(before, due[None, :] - way, np.inf).min(axis=1))
-        skips = before.astype(np.float32) @ before.astype(np.float32) > 0
-        allowed &= ~(skips | before.T | (ready[:, None] + time > due[None, :]))
+        allowed &= ~(between | before.T | (ready[:, None] + time > due[None, :]))
         if not (allowed[:-1].any(axis=1).all() and allowed[:, 1:].any(axis=0).all()):
             return None
         ready[1:] = np.maximum(ready, np.where(allowed, ready[:, None] + time, np.inf).min(axis=0))[1:]
@@ -325,6 +324,12 @@ def tighten(arcs: Arcs) -> tuple[Arcs, FloatArray] | None:
     cost = np.where(_folded(allowed), arcs.cost, np.inf)
     closes = np.append(due[n], due[1:n])
     return Arcs(cost, arcs.time, ready[:n], closes), closes[None, :] - _folded(way)
+
+
+def _chained(before: BoolArray) -> BoolArray:
+    """Whether some node is behind the row's node and before the column's."""
+    links = before.astype(np.float32)
+    return links @ links > 0.0
 
 
 def _with_return(arcs: Arcs) -> tuple[FloatArray, FloatArray, FloatArray, float]:
@@ -374,8 +379,8 @@ def reduced_costs(cost: FloatArray) -> tuple[FloatArray, float]:
 def conflict(arcs: Arcs, limits: Limits) -> IntArray:
     """Find few nodes, the depot apart, that no tour can visit in time, whatever else it does.
 
-    Between two of them a tour is given the fastest way through any nodes, so the rest of the nodes cannot help. Nodes are
-    left out one by one as long as the others clash.
+    Between two of them a tour is given the fastest way through any nodes, so the rest of the nodes cannot help. Nodes
+    are left out one by one as long as the others clash.
 
     Returns
     -------

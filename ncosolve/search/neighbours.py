@@ -2,7 +2,6 @@
 
 import numpy as np
 from numba import njit
-from scipy.spatial import cKDTree
 
 from ncosolve.search.metric import MANHATTAN, MATRIX, MAXIMUM, Metric, distance, size
 from ncosolve.search.types import Floats, Int32s
@@ -36,6 +35,8 @@ def nearest(metric: Metric, k: int, first: int = 0) -> Int32s:
         return np.empty((n, 0), np.int32)
     if metric.kind == MATRIX:
         return _by_row(metric.matrix, k, first)
+    from scipy.spatial import cKDTree  # takes a quarter of a second to import, and a matrix needs none
+
     points = metric.points if metric.points[:, 2].any() else metric.points[:, :2]
     norm = {MANHATTAN: 1.0, MAXIMUM: np.inf}.get(metric.kind, 2.0)
     found = cKDTree(points[first:]).query(points, k + 1, p=norm)[1] + first

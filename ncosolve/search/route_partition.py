@@ -1,4 +1,4 @@
-"""The cheapest split of a few customers into routes: every subset's cheapest route by labels, then a partition over subsets."""
+"""The cheapest split of a few customers into routes: the cheapest route of every subset, then the best partition."""
 
 from dataclasses import dataclass
 

@@ -2,10 +2,10 @@
 
 The kernel knows costs and times as two matrices, so it serves the travelling salesman with time windows and, seen
 backwards, the one with draft limits. Lateness is measured as time warp (Nagata, Bräysy and Dullaert 2010,
-https://doi.org/10.1016/j.cor.2009.06.022): a late visit starts at its due date, and the time jumped back is summed up. The
-part of a tour before a position is then two numbers, its clock and its warp, and so is the part behind it, the latest
-arrival that adds no warp and the warp that remains even so; putting a piece of any length between the two is tested in
-O(1). The ruin takes out strings near each other (Christiaens and Vanden Berghe 2020,
+https://doi.org/10.1016/j.cor.2009.06.022): a late visit starts at its due date, and the time jumped back is summed up.
+The part of a tour before a position is then two numbers, its clock and its warp, and so is the part behind it, the
+latest arrival that adds no warp and the warp that remains even so; putting a piece of any length between the two is
+tested in O(1). The ruin takes out strings near each other (Christiaens and Vanden Berghe 2020,
 https://doi.org/10.1287/trsc.2019.0914), some of which stay whole and are put back as one piece, in either direction.
 """
 
@@ -61,8 +61,8 @@ class Windows(NamedTuple):
 class State(NamedTuple):
     """A search: its current and best tour (closed, so n + 1 entries), its work space and its numbers.
 
-    The arrays ``clock`` and ``warp`` describe ``tour`` up to and with each position, ``latest`` and ``behind`` from each
-    position on; ``turned[k]`` is what the first k arcs cost more when they are reversed.
+    The arrays ``clock`` and ``warp`` describe ``tour`` up to and with each position, ``latest`` and ``behind`` from
+    each position on; ``turned[k]`` is what the first k arcs cost more when they are reversed.
     """
 
     current: IntArray
@@ -87,8 +87,7 @@ def make_windows(cost: ArrayLike, time: ArrayLike, ready: ArrayLike, due: ArrayL
 
     Two nodes are related by the cheaper of the two arcs that the windows allow, waiting counted at a fifth.
     """
-    arrays = [np.ascontiguousarray(array, np.float64) for array in (cost, time, ready, due)]
-    costs, times, opens, closes = arrays
+    costs, times, opens, closes = (np.ascontiguousarray(array, np.float64) for array in (cost, time, ready, due))
     n = len(costs)
     wait = np.clip(opens[None, :] - closes[:, None] - times, 0.0, 1e100)
     relation = costs + 0.2 * wait + np.where(opens[:, None] + times > closes[None, :], 1e100, 0.0)
@@ -96,7 +95,7 @@ def make_windows(cost: ArrayLike, time: ArrayLike, ready: ArrayLike, due: ArrayL
     relation[:, 0] = np.inf
     np.fill_diagonal(relation, np.inf)
     near = np.argsort(relation[:, 1:], axis=1, kind="stable")[:, : min(NEIGHBOURS, n - 2)] + 1
-    return Windows(*arrays, np.ascontiguousarray(near), bool(np.array_equal(costs, costs.T)))
+    return Windows(costs, times, opens, closes, np.ascontiguousarray(near), bool(np.array_equal(costs, costs.T)))
 
 
 def make_state(windows: Windows, tour: ArrayLike, seed: int) -> State:
@@ -303,7 +302,7 @@ def _mark_string(state: State, node: int, length: int, taken: int, whole: bool) 
 
 @njit(cache=True, nogil=True)
 def _ruin(windows: Windows, state: State) -> tuple[int, float]:
-    """Take strings out of the current tour and leave the rest in ``tour``; return their nodes and the change of cost."""
+    """Take strings out of the current tour, the rest goes to ``tour``; return how many nodes and the change of cost."""
     n, random = len(windows.ready), state.random
     for k in range(n):
         state.position[state.current[k]] = k
@@ -419,7 +418,7 @@ def _index_tour(windows: Windows, state: State) -> None:
 
 @njit(cache=True, nogil=True)
 def reversal(windows: Windows, state: State, p: int, q: int) -> tuple[float, float]:
-    """Tell the changes of cost and of cost + weight * warp when positions p+1..q are reversed; infinite if not below 0."""
+    """Tell how cost and cost + weight * warp change by reversing positions p+1..q; infinite if not for the better."""
     tour, cost, time = state.tour, windows.cost, windows.time
     weight, now = state.numbers[WEIGHT], state.warp[len(windows.ready)]
     a, b, c, d = tour[p], tour[p + 1], tour[q], tour[q + 1]
@@ -482,7 +481,7 @@ def _agrees(windows: Windows, state: State, cost: float, late: float) -> bool:
         clock = min(clock, windows.due[j])
     close = CLOSE * max(1.0, abs(cost))
     right = abs(tour_cost(windows, state.tour) - cost) <= close and abs(warp - late) <= CLOSE * max(1.0, abs(clock))
-    return right and seen.all() and state.tour[0] == 0 and state.tour[n] == 0
+    return bool(right and seen.all() and state.tour[0] == 0 and state.tour[n] == 0)
 
 
 @njit(cache=True, nogil=True)

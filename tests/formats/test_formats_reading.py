@@ -29,6 +29,13 @@ def test_vrplib_with_windows():
     assert check.cost == pytest.approx(20 + 5 + math.sqrt(90) + 5)
 
 
+def test_a_cvrp_with_windows_is_a_vrptw(tmp_path):
+    """Some public files with a TIME_WINDOW_SECTION call themselves CVRP; the windows are heeded."""
+    path = tmp_path / "a.vrp"
+    path.write_text((SAMPLES / "windows.vrp").read_text().replace("VRPTW", "CVRP"))
+    assert formats.read(path).due_date.tolist() == [200, 50, 90, 60, 80]
+
+
 def test_service_times_of_their_own(tmp_path):
     """SERVICE_TIME_SECTION is matched by node number."""
     text = (SAMPLES / "windows.vrp").read_text().replace("SERVICE_TIME : 10\n", "")

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -167,13 +168,13 @@ def test_what_text_cannot_say_is_refused(tmp_path):
         (CVRP(square, demand=[0, 1], capacity=1, max_vehicles=1), (".vrp",), "max_vehicles"),
         (TSP(square, ids=[5, 9]), (".tsp",), "ids"),
         (formats.read(SAMPLES / "fixed.mps"), (".mps", ".lp"), "column_names"),
-        (MILP([1, 2], [[1, 1]], [1], [2], column_names=["x", "end"]), (".lp",), "(column_names|the program)"),
+        (MILP([1, 2], [[1, 1]], [1], [2], column_names=["1x", "y"]), (".lp",), "column_names"),
         (MILP([1, 0], [[1, 0]], [1], [2]), (".lp",), "column_names"),
     ]
     for instance, suffixes, field in cases:
         for suffix in suffixes:
             path = tmp_path / f"a{suffix}"
-            with pytest.raises(InputError, match=f"{path}: {field}"):
+            with pytest.raises(InputError, match=re.escape(f"{path}: {field}")):
                 formats.write(instance, path)
             assert not path.exists()
         formats.write(instance, tmp_path / "a.npz")
@@ -343,7 +344,7 @@ def test_unreadable_solutions(name, text, message, tmp_path):
 def test_solutions_that_do_not_fit_the_format(tmp_path):
     """Routes and values have no .tour; nothing is written."""
     for name, raw in (("depot_last.vrp", [[1], [2], [3], [4], [5]]), ("free.mps", [0, 0, 0])):
-        with pytest.raises(InputError, match="a .tour file holds a tour"):
+        with pytest.raises(InputError, match=r"a \.tour file holds a tour"):
             solved(name, raw).write(tmp_path / "a.tour")
     for name, raw in (("windows.tw", range(4)), ("free.mps", [0, 0, 0])):
         with pytest.raises(InputError, match="GeoJSON needs coordinates"):
