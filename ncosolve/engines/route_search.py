@@ -38,6 +38,8 @@ FEWEST_PLACES, MOST_PLACES = 20, 40
 REMOVALS = 10.0
 START_TEMPERATURE, END_TEMPERATURE = 3.0, 0.05
 """In mean distances to the five nearest customers; falls geometrically with the budget."""
+FIRST_WAVE = 0.05
+"""The share of the budget in which the temperature falls once already, so that a long run has a fair answer early."""
 FLEET_SHARE = 0.5
 """The share of the budget that may go to saving vehicles where they count first."""
 CHUNK = 200
@@ -104,13 +106,14 @@ class RouteSearch:
         plan = self._plan
         share = progress
         if plan.vehicles_first:
-            if self._saving and (progress >= FLEET_SHARE or self._slots <= plan.fewest):
+            if self._saving and (progress >= FLEET_SHARE or self._vehicles() <= plan.fewest):
                 self._saving = False
                 self._restore()
             share = max(0.0, (progress - FLEET_SHARE) / (1.0 - FLEET_SHARE))
+        share = share / FIRST_WAVE if share < FIRST_WAVE else (share - FIRST_WAVE) / (1.0 - FIRST_WAVE)
         temperature = plan.unit * START_TEMPERATURE * (END_TEMPERATURE / START_TEMPERATURE) ** share
         while iterations > 0:
-            if self._saving and self._routes.counts[BANKED] == 0:
+            if self._saving and self._routes.counts[BANKED] == 0 and self._vehicles() > plan.fewest:
                 self._drop_route()
             iterations -= self._step(iterations, temperature, removals=REMOVALS)
 
@@ -129,6 +132,10 @@ class RouteSearch:
         if len(lengths) <= self._slots and not self._saving:
             self._load((np.concatenate(answer).astype(np.int64), np.cumsum([0, *lengths]).astype(np.int64)))
             self._note()
+
+    def _vehicles(self) -> int:
+        """How many routes the best solution has."""
+        return self._plan.n if self._kept is None else len(self._kept[1]) - 1
 
     def _load(self, solution: tuple[NDArray[np.int64], NDArray[np.int64]]) -> None:
         self._routes = make_routes(self._plan.n, self._slots)

@@ -30,7 +30,7 @@ LEEWAY = 0.1
 """The share of the check's tolerance that the search uses."""
 TEMPERATURES = 4.0, 0.02
 """The first and the last, in units of `ncosolve.search.windowed_tour.cost_scale`."""
-ANNEALING = 3000
+ANNEALING = 1000
 """Iterations of one annealing, times n; where more fit into the budget, the next one starts hot again."""
 PROBE = 0.03
 """Share of the time limit, or of the iterations, for a first short search that gives the proof its upper bound."""

@@ -36,7 +36,7 @@ _WRITERS = {
     "vrptw": "vrplib:dumps",
     "tsptw": "tsptw:dumps_keyed",
     "tspdl": "tspdl:dumps_keyed",
-    "milp": "mps:dumps",
+    "milp": "mps_write:dumps",
 }
 _WRITERS_BY_SUFFIX = {
     ("vrptw", ".txt"): "solomon:dumps",
@@ -45,6 +45,7 @@ _WRITERS_BY_SUFFIX = {
     ("tsptw", ".dat"): "tsptw:dumps",
     ("tspdl", ".txt"): "tspdl:dumps",
     ("tspdl", ".dat"): "tspdl:dumps",
+    ("milp", ".lp"): "mps:dumps_lp",
 }
 _NO_INSTANCE = (".sol", ".tour", ".md", ".csv")
 
@@ -116,7 +117,7 @@ def write(instance: Any, path: str | PathLike[str]) -> None:
         return
     writer = _function(_WRITERS_BY_SUFFIX.get((instance.problem, suffix), _WRITERS[instance.problem]))
     try:
-        text = writer(instance, ".lp") if (instance.problem, suffix) == ("milp", ".lp") else writer(instance)
+        text = writer(instance)
     except InputError as error:
         raise error.within(str(path)) from None
     save(path, text)

@@ -1,4 +1,4 @@
-"""MPS and LP files of mixed-integer programs, read and written by HiGHS."""
+"""MPS and LP files of mixed-integer programs, read by HiGHS; LP files also written by it."""
 
 import re
 import tempfile
@@ -9,6 +9,7 @@ import numpy as np
 
 from ncosolve.errors import InputError
 from ncosolve.formats.mps_check import proofread
+from ncosolve.formats.mps_write import check_names
 from ncosolve.problems.base import replace
 from ncosolve.problems.milp import MILP
 
@@ -124,8 +125,8 @@ def highs_program(instance: MILP) -> "HighsLp":
     return program
 
 
-def dumps(instance: MILP, suffix: str = ".mps") -> str:
-    """The text of an MPS file or, with the suffix ``.lp``, of an LP file.
+def dumps_lp(instance: MILP) -> str:
+    """The text of an LP file; a row with two sides becomes two rows, as the format has no ranges.
 
     Raises
     ------
@@ -134,18 +135,15 @@ def dumps(instance: MILP, suffix: str = ".mps") -> str:
     """
     from highspy import HighsStatus
 
-    for field, names in (("column_names", instance.column_names), ("row_names", instance.row_names)):
-        bad = [name for name in names if not re.fullmatch(r"\S+", name)]
-        if bad:
-            raise InputError(f"holds {bad[0]!r}, but these files take no blank in a name", where=field)
+    check_names(instance)
     solver = quiet_highs()
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"model{suffix}"
+        copy = Path(folder) / "model.lp"
         passed = solver.passModel(highs_program(instance))
         if HighsStatus.kError in (passed, solver.writeModel(str(copy))):
-            raise InputError(f"the program cannot be written as {suffix[1:].upper()}")
+            raise InputError("the program cannot be written as LP; use .mps or .npz")
         text = copy.read_text(encoding="utf-8")
-    if suffix == ".lp" and _lp_columns(text) != set(instance.column_names):
+    if _lp_columns(text) != set(instance.column_names):
         raise InputError("holds a column without entries, or a name that LP cannot say; use .mps", where="column_names")
     return text
 

@@ -45,6 +45,14 @@ def test_vehicles_first_saves_a_vehicle_at_the_price_of_distance():
         assert len(few.routes) == 1
 
 
+def test_vehicles_first_reaches_the_fewest_that_can_carry_all():
+    """Fifteen unit customers and a capacity of five: three routes, however far apart the customers are."""
+    rng = np.random.default_rng(3)
+    coords = np.vstack([[0, 0], rng.uniform(-100, 100, (15, 2))])
+    instance = ncosolve.CVRP(coords=coords, demand=[0] + [1] * 15, capacity=5, objective="vehicles")
+    assert len(solve(instance, "route-search", max_iterations=4000).routes) == 3
+
+
 @pytest.mark.parametrize("kind", ["R1", "C1", "RC2"])
 def test_windows_are_kept_and_routes_get_shorter(kind):
     instance = ncosolve.generate("vrptw", 60, seed=1, kind=kind)

@@ -109,13 +109,14 @@ def test_any_instance_survives_writing(instance, tmp_path):
 
 @st.composite
 def programs(draw):
-    """A small MILP with every kind of row and bound, a free row left out: MPS makes it an objective."""
+    """A small MILP with every kind of row and bound, free rows and empty columns included."""
     m, n = draw(st.integers(0, 4)), draw(st.integers(1, 5))
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     matrix = rng.integers(-3, 4, (m, n)) * draw(st.sampled_from([1.0, 0.1, 1 / 3]))
-    kind = rng.integers(0, 4, m)
+    kind = rng.integers(0, 5, m)
     side = rng.integers(-5, 6, m) + draw(st.sampled_from([0.0, 0.25]))  # exact: MPS keeps a side and a difference
-    low, high = np.where(kind == 0, -np.inf, side), np.where(kind == 1, np.inf, side + (kind == 2) * 2)
+    low = np.where((kind == 0) | (kind == 4), -np.inf, side)
+    high = np.where((kind == 1) | (kind == 4), np.inf, side + (kind == 2) * 2)
     integer = rng.random(n) < 0.5
     lower = rng.choice([-np.inf, -3.0, 0.0, 1.0], n)
     upper = np.maximum(rng.choice([np.inf, 2.0, 1.0], n), np.where(np.isinf(lower), 0.0, lower))
@@ -129,7 +130,7 @@ def programs(draw):
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(program=programs())
 def test_any_program_survives_writing(program, tmp_path):
-    """Through HiGHS's own writers, names and senses included; through .npz to the last bit."""
+    """Names, senses and the constant included."""
     for suffix in (".mps", ".npz"):
         path = tmp_path / f"again{suffix}"
         formats.write(program, path)
@@ -170,6 +171,8 @@ def test_what_text_cannot_say_is_refused(tmp_path):
         (formats.read(SAMPLES / "fixed.mps"), (".mps", ".lp"), "column_names"),
         (MILP([1, 2], [[1, 1]], [1], [2], column_names=["1x", "y"]), (".lp",), "column_names"),
         (MILP([1, 0], [[1, 0]], [1], [2]), (".lp",), "column_names"),
+        (MILP([1], [[1]], [2], [1]), (".mps",), "row_lower, row_upper"),
+        (MILP([1], [[1]], [1], [1], lower=[np.inf]), (".mps",), "lower, upper"),
     ]
     for instance, suffixes, field in cases:
         for suffix in suffixes:
