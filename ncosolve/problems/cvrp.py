@@ -121,8 +121,7 @@ def fleet_order(instance: Any, routes: tuple[IntArray, ...], cost: float) -> tup
 def routes_length(distance: Distance, routes: tuple[IntArray, ...]) -> float:
     """The total length of routes that leave from and return to node 0."""
     depot = np.zeros(1, np.int64)
-    path = np.concatenate([depot, *(part for route in routes for part in (route, depot))])
-    return float(distance.between(path[:-1], path[1:]).sum())
+    return distance.total(np.concatenate([depot, *(part for route in routes for part in (route, depot))]))
 
 
 def fleet_violations(instance: Any, routes: tuple[IntArray, ...]) -> list[Violation]:

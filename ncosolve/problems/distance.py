@@ -1,5 +1,6 @@
 """Distances between nodes: coordinates with a metric and a rounding rule, or a matrix."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +109,12 @@ class Distance:
         assert self.coords is not None
         lengths = _METRIC[self.metric](self.coords[i], self.coords[j])
         return np.where(i == j, 0.0, round_lengths(lengths, self.rounding))
+
+    def total(self, path: ArrayLike) -> float:
+        """The length of a path of nodes, whatever its direction or start to the last bit (decimals add up exactly)."""
+        nodes = np.asarray(path, np.int64)
+        length = math.fsum(self.between(nodes[:-1], nodes[1:]).tolist())
+        return round(length, 1) if self.rounding == "dimacs" else length
 
     def matrix(self) -> FloatArray:
         """The full matrix, float64 (n, n); only for instances that can afford it."""

@@ -80,7 +80,7 @@ class TSP:
     def check(self, answer: IntArray) -> Check:
         """The length of the closed tour; every permutation is feasible."""
         tour = self.answer(answer)
-        return Check(float(self.distance.between(tour, np.roll(tour, -1)).sum()))
+        return Check(self.distance.total(np.append(tour, tour[0])))
 
     def clash(self) -> str | None:
         """Why no feasible solution can exist; never the case here."""

@@ -80,7 +80,7 @@ class TSPDL:
         slack = 1e-9 * max(1.0, float(self.demand.sum()))
         excess = np.where(load > self.draft_limit + slack, load - self.draft_limit, 0.0)
         excess[0] = 0.0
-        cost = float(self.distance.between(tour, np.roll(tour, -1)).sum())
+        cost = self.distance.total(np.append(tour, tour[0]))
         return Check(cost, tuple(worst("draft limit", excess, "port")))
 
     def clash(self) -> str | None:

@@ -73,7 +73,7 @@ class TSPTW:
     def check(self, answer: IntArray) -> Check:
         """The sum of distances along the closed tour; violations: time window."""
         tour = self.answer(answer)
-        cost = float(self.distance.between(tour, np.roll(tour, -1)).sum())
+        cost = self.distance.total(np.append(tour, tour[0]))
         return Check(cost, tuple(lateness(self, (tour[1:],))))
 
     def clash(self) -> str | None:
