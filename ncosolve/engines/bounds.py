@@ -109,7 +109,9 @@ def _degrees(instance: Problem, table: NDArray[np.float64]) -> float:
     entering = costs[:, 1:].min(axis=0).sum() + np.sort(costs[1:, 0])[:routes].sum()
     if not np.array_equal(table, table.T):
         return float(max(leaving, entering))
-    pair = np.partition(costs[1:, 1:], 1, axis=1)[:, :2].sum(axis=1) if instance.n > 3 else np.full(instance.n - 1, np.inf)
+    pair = (
+        np.partition(costs[1:, 1:], 1, axis=1)[:, :2].sum(axis=1) if instance.n > 3 else np.full(instance.n - 1, np.inf)
+    )
     one = costs[0, 1:] + costs[1:, 1:].min(axis=1)
     around = np.minimum(np.minimum(pair, one), 2.0 * costs[0, 1:])
     # an edge to the depot serves two ends of a route that visits one customer

@@ -8,13 +8,19 @@ import numpy as np
 
 from ncosolve.engines import mip_model
 from ncosolve.engines.base import Outcome, Task
+from ncosolve.engines.mip_dive import dive
 from ncosolve.errors import InputError
+from ncosolve.problems.base import FloatArray
 from ncosolve.problems.milp import MILP
 
 PROBLEMS = ("milp",)
 
 _CALLBACK = highspy.cb.HighsCallbackType
 _STATUS = highspy.HighsModelStatus
+RESCUE = 0.1
+"""The share of the time limit after which, without an answer, the tree search pauses for a dive."""
+LONGEST_DIVE = 0.5
+"""The share of the time then left that the dive may take."""
 _STOPS = (_CALLBACK.kCallbackMipInterrupt, _CALLBACK.kCallbackSimplexInterrupt, _CALLBACK.kCallbackIpmInterrupt)
 
 
@@ -46,6 +52,8 @@ class _Solve:
         self.task = task
         self.candidates: mip_model.Candidates = mip_model.Candidates()
         self.stopped = False
+        self.dived = False
+        self.gift: FloatArray | None = None  # what the dive found, until the tree search takes it
         self.nodes = 0
         self.bound = -math.inf
         self.solver = solver = mip_model.quiet_highs()
@@ -54,7 +62,7 @@ class _Solve:
         mip_model.pass_model(solver, task.instance)
         _put_start(task, solver)
         solver.setCallback(self._called, None)
-        for kind in (*_STOPS, _CALLBACK.kCallbackMipImprovingSolution):
+        for kind in (*_STOPS, _CALLBACK.kCallbackMipImprovingSolution, _CALLBACK.kCallbackMipUserSolution):
             solver.startCallback(kind)
 
     def work(self) -> None:
@@ -71,8 +79,24 @@ class _Solve:
             self.candidates.put((np.array(seen.mip_solution, np.float64), int(seen.mip_node_count)))
         if kind in (_CALLBACK.kCallbackMipImprovingSolution, _CALLBACK.kCallbackMipInterrupt):
             self.nodes, self.bound = int(seen.mip_node_count), float(seen.mip_dual_bound)
+        if kind == _CALLBACK.kCallbackMipInterrupt:
+            self._rescue()
+        if kind == _CALLBACK.kCallbackMipUserSolution and self.gift is not None:
+            answer.setSolution(self.gift)
+            self.gift = None
         if kind in _STOPS and self.stopped:
             answer.user_interrupt = True
+
+    def _rescue(self) -> None:
+        """Dive once where nothing was found in time; the tree search waits meanwhile."""
+        task, clock = self.task, self.task.deadline
+        found = task.incumbent.answer is not None or not self.candidates.empty()
+        if self.dived or found or task.max_iterations is not None or clock.elapsed() < RESCUE * clock.limit:
+            return
+        self.dived = True
+        self.gift = dive(task.instance, LONGEST_DIVE * clock.remaining(), lambda: self.stopped)
+        if self.gift is not None:
+            self.candidates.put((self.gift, self.nodes))
 
     def outcome(self) -> Outcome:
         """What the finished solve proves."""

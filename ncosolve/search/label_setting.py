@@ -120,7 +120,7 @@ def shortest_tour(arcs: Arcs, upper: float = np.inf, limits: Limits | None = Non
     """
     limits, n = limits or Limits(), len(arcs.ready)
     if n == 1:
-        return Tour(np.zeros(1, np.int64), 0.0, True)
+        return Tour(np.zeros(1, np.int64), 0.0, True) if upper > 0 else Tour(None, np.inf, True)
     tight = tighten(arcs)
     if tight is None:
         return Tour(None, np.inf, True)
@@ -222,7 +222,7 @@ def undominated(labels: Labels) -> Labels:
 
 def _mixed(labels: Labels) -> SetArray:
     """One number for set and last node; two that share it by chance only miss a dominance."""
-    key = labels.last.astype(np.uint64)
+    key = labels.last.astype(np.uint64) * np.uint64(0xD6E8FEB86659FD93)
     for word in labels.visited.T:
         key = (key ^ word) * np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(29)

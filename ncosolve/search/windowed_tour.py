@@ -26,13 +26,17 @@ LARGEST_RUIN = 16
 """Nodes taken out at most, but for a single long string."""
 LONGEST_STRING = 50
 """Nodes of a long string at most."""
-WEIGHTS = (0.05, 2.0, 50.0)
-"""Least, first and (once a tour was on time) largest price of lateness, in units of mean cost by mean time."""
+WEIGHTS = 0.05, 2.0, 50.0, 10_000.0
+"""Least, first and largest price of lateness, the last while no tour was on time; in units of mean cost by mean time."""
 CLOSE = 1e-6
 """By how much a change may differ from the recomputed one, relative to the cost of the tour, in debug runs."""
 
-COST, LATE, BEST_COST, BEST_LATE, WEIGHT, UNIT = range(6)
-"""What the entries of `State.numbers` hold: of the current tour, of the best one, the price of lateness, its unit."""
+TRAPPED = 10, 2000
+"""After so many iterations times n, or so many, without a tour on time the search goes back to its best and dares less."""
+
+COST, LATE, BEST_COST, BEST_LATE, WEIGHT, LEAST, UNIT, ASTRAY = range(8)
+"""What the entries of `State.numbers` hold: of the current tour, of the best one; the price of lateness, the least that it
+may fall to, its unit; and for how many iterations the current tour has been late."""
 
 
 class Windows(NamedTuple):
@@ -117,7 +121,7 @@ def make_state(windows: Windows, tour: ArrayLike, seed: int) -> State:
         piece=np.zeros(n, np.int64),
         extent=np.zeros(n, np.int64),
         marked=np.zeros(n, np.bool_),
-        numbers=np.array([0.0, 0.0, 0.0, np.inf, WEIGHTS[1] * unit, unit]),
+        numbers=np.array([0.0, 0.0, 0.0, np.inf, WEIGHTS[1] * unit, WEIGHTS[0] * unit, unit, 0.0]),
         random=seed_state(seed),
     )
     take_current(windows, state)
@@ -307,7 +311,7 @@ def _ruin(windows: Windows, state: State) -> tuple[int, float]:
     for k in range(n):
         state.position[state.current[k]] = k
     seed = 1 + below(random, n - 1)
-    if uniform(random) < 0.1:
+    if uniform(random) < 0.15:
         taken = _mark_string(state, seed, 2 + below(random, max(1, min(LONGEST_STRING, n // 2))), 0, True)
     else:
         target = 1 + below(random, min(LARGEST_RUIN, n - 1))
@@ -443,7 +447,7 @@ def reversal(windows: Windows, state: State, p: int, q: int) -> tuple[float, flo
 def _two_opt(windows: Windows, state: State, taken: int) -> float:
     """Reverse parts of the tour at the nodes that were put back, while that gains; return the change of cost."""
     n, tour, total = len(windows.ready), state.tour, 0.0
-    gain = -1e-9 * max(1.0, state.numbers[COST])
+    gain = -1e-9 * max(1.0, state.numbers[COST] + state.numbers[WEIGHT] * state.warp[n])
     _index_tour(windows, state)
     r = 0
     while r < taken:
@@ -465,6 +469,24 @@ def _two_opt(windows: Windows, state: State, taken: int) -> float:
                 r -= 1
                 break
     return total
+
+
+@njit(cache=True, nogil=True)
+def _price(state: State) -> None:
+    """Let lateness become dearer while the tour is late, and cheaper otherwise."""
+    n, numbers = len(state.marked), state.numbers
+    largest = numbers[UNIT] * (WEIGHTS[3] if numbers[BEST_LATE] > 0.0 else WEIGHTS[2])
+    if numbers[LATE] == 0.0:
+        numbers[ASTRAY] = 0.0
+        numbers[WEIGHT] = max(numbers[WEIGHT] * (1.0 - 1.0 / n), numbers[LEAST])
+        return
+    numbers[ASTRAY] += 1.0
+    numbers[WEIGHT] = min(numbers[WEIGHT] * (1.0 + 3.0 / n), largest)
+    if numbers[ASTRAY] > min(TRAPPED[0] * n, TRAPPED[1]) and numbers[BEST_LATE] == 0.0:
+        state.current[:] = state.best
+        numbers[COST], numbers[LATE], numbers[ASTRAY] = numbers[BEST_COST], 0.0, 0.0
+        numbers[LEAST] = min(2.0 * numbers[LEAST], largest)
+        numbers[WEIGHT] = largest
 
 
 @njit(cache=True, nogil=True)
@@ -505,7 +527,6 @@ def improve(windows: Windows, state: State, iterations: int, temperature: float,
         False when, in a debug run, a tour was not what the search took it for.
     """
     n, numbers = len(windows.ready), state.numbers
-    least, largest = WEIGHTS[0] * numbers[UNIT], WEIGHTS[2] * numbers[UNIT]
     numbers[COST] = tour_cost(windows, state.current)
     for _ in range(iterations):
         taken, change = _ruin(windows, state)
@@ -520,8 +541,5 @@ def improve(windows: Windows, state: State, iterations: int, temperature: float,
             if debug and not _agrees(windows, state, numbers[COST], late):
                 return False
             _keep_best(state)
-        numbers[WEIGHT] *= 1.0 + 2.0 / n if numbers[LATE] > 0.0 else 1.0 - 1.0 / n
-        if numbers[BEST_LATE] == 0.0:
-            numbers[WEIGHT] = min(numbers[WEIGHT], largest)
-        numbers[WEIGHT] = max(numbers[WEIGHT], least)
+        _price(state)
     return True
