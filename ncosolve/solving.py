@@ -87,9 +87,15 @@ def solve(
     if reason:
         raise Infeasible(reason)
 
+    raised: list[BaseException] = []
+
     def report(incumbent: Incumbent) -> None:
-        if on_improvement is not None:
+        assert on_improvement is not None
+        try:
             on_improvement(_solution(incumbent, Outcome(incumbent.iterations), choices[0].name, seed))
+        except BaseException as error:  # the caller's own: end the search and hand it back
+            raised.append(error)
+            deadline.cancel()
 
     incumbent = Incumbent(instance, deadline, target, report if on_improvement else None)
     task = Task(
@@ -107,6 +113,8 @@ def solve(
         if task.start is not None:
             incumbent.offer(task.start)
         outcome, used = _run(task, choices)
+    if raised:
+        raise raised[0]
     if incumbent.answer is None:
         if outcome.infeasible:
             raise Infeasible(outcome.infeasible)

@@ -93,6 +93,14 @@ def test_a_start_is_improved_and_a_solution_may_be_one():
     assert solution.cost < start.cost
 
 
+def test_what_a_callback_raises_reaches_the_caller():
+    def stop(solution):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        solve(ncosolve.generate("tsp", 60, seed=1), "tour-search", time_limit=30, on_improvement=stop)
+
+
 def test_a_target_ends_the_search():
     instance = ncosolve.generate("tsp", 60, seed=1)
     good = solve(instance, "tour-search", time_limit=0.5).cost
