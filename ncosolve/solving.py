@@ -148,7 +148,7 @@ def _choices(instance: Problem, solver: str) -> list[catalog.NamedSolver]:
 
 
 def _run(task: Task, choices: list[catalog.NamedSolver]) -> tuple[Outcome, str]:
-    """Run the first solver; where it fails, or ends early without an answer, the next."""
+    """Run the first solver; where it fails, or ends early without a proof, the next."""
     only = _only_answer(task.instance)
     if only is not None:
         if task.incumbent.offer(only) or task.incumbent.answer is not None:
@@ -167,7 +167,7 @@ def _run(task: Task, choices: list[catalog.NamedSolver]) -> tuple[Outcome, str]:
             failure = EngineError(f"{named.name}: {error if known else f'{type(error).__name__}: {error}'}")
             log.warning("%s", failure, exc_info=not known)
             continue
-        if task.incumbent.answer is not None or outcome.infeasible:
+        if outcome.optimal or outcome.infeasible or task.over(outcome.iterations):
             break
     if task.incumbent.answer is None and failure is not None:
         raise failure

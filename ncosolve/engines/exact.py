@@ -19,6 +19,8 @@ REASON_LABELS = 100_000
 """The same for each set of nodes of which it is asked whether they clash."""
 BEAM = 100
 """Labels a level of the beam search that supplies an upper bound."""
+SOON = 30
+"""Up to this many nodes that beam search takes milliseconds, and the clock is not asked."""
 NAMED = 12
 """Up to so many nodes are named when they clash."""
 
@@ -82,17 +84,23 @@ def _untimed(instance: Any) -> Arcs:
 
 
 def run(task: Task) -> Outcome:
-    """Search all orders; where that takes too many labels, give up without an answer."""
-    if task.over():
-        return Outcome()
+    """Search all orders; where that takes too many labels, give up without an answer.
+
+    Where time is up it offers what it has, as no other solver has the time to do better.
+    """
     limits = Limits(int(task.parameters.get("labels", LABELS)), over=task.deadline.over)
     if task.instance.kind == "routes":
-        return _solve_routes(task, limits)
+        outcome = _solve_routes(task, limits)
+        if outcome is None and task.over():
+            task.incumbent.offer([[customer] for customer in range(1, task.instance.n)], 1)
+        return outcome or Outcome(1)
     form = tour_form(task.instance)
-    beam = shortest_tour(form.arcs, below(task, task.incumbent.cost), Limits(width=BEAM, over=limits.over))
+    unhurried = task.instance.n <= SOON
+    beam_limits = Limits(width=BEAM) if unhurried else Limits(width=BEAM, over=task.deadline.over)
+    beam = shortest_tour(form.arcs, below(task, task.incumbent.cost), beam_limits)
     outcome = prove_tour(task, form, limits, beam)
     if outcome is None and beam.nodes is not None and task.over():
-        task.incumbent.offer(form.turn(beam.nodes), 1)  # no time is left for another solver to do better
+        task.incumbent.offer(form.turn(beam.nodes), 1)
     return outcome or Outcome(1)
 
 
@@ -144,14 +152,14 @@ def _reason(task: Task, form: TourForm) -> str:
     return f"none of the orders of the {task.instance.n} nodes keeps all windows (exhaustive search)"
 
 
-def _solve_routes(task: Task, limits: Limits) -> Outcome:
+def _solve_routes(task: Task, limits: Limits) -> Outcome | None:
     """Find the cheapest route of every subset of the customers, then the best split into such routes."""
     instance = task.instance
     arcs = _timed(instance) if instance.problem == "vrptw" else _untimed(instance)
     capacity = instance.capacity + 1e-9 * max(1.0, instance.capacity)
     routes = cheapest_routes(arcs, instance.demand, capacity, limits)
     if routes is None:
-        return Outcome(1)
+        return None
     customers, fewest = instance.n - 1, instance.objective == "vehicles"
     most = customers if instance.max_vehicles is None else instance.max_vehicles
     split = best_partition(routes.cost, most, fewest)

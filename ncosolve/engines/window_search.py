@@ -12,24 +12,24 @@ from ncosolve.engines.exact import TourForm, prove_tour, tour_form
 from ncosolve.engines.search_loop import run_searches
 from ncosolve.errors import EngineError
 from ncosolve.problems.base import IntArray
-from ncosolve.search.label_setting import Limits
-from ncosolve.search.windowed_tour import (
+from ncosolve.search.label_setting import Limits, shortest_tour
+from ncosolve.search.time_warp import (
     BEST_COST,
     BEST_LATE,
     Windows,
     cost_scale,
-    improve,
     make_state,
     make_windows,
     take_current,
 )
+from ncosolve.search.windowed_tour import improve
 
 PROBLEMS = ("tsptw", "tspdl")
 
 LEEWAY = 0.1
 """The share of the check's tolerance that the search uses."""
 TEMPERATURES = 4.0, 0.02
-"""The first and the last, in units of `ncosolve.search.windowed_tour.cost_scale`."""
+"""The first and the last, in units of `ncosolve.search.time_warp.cost_scale`."""
 ANNEALING = 1000
 """Iterations of one annealing, times n; where more fit into the budget, the next one starts hot again."""
 PROBE = 0.03
@@ -39,7 +39,9 @@ PROBE_SECONDS = 0.3
 PROOF = 0.2
 """Share of the time limit for the attempt to prove the optimum."""
 LABELS = 6_000_000
-"""Labels of that attempt; the parameter ``labels`` changes it."""
+"""Labels of that attempt; the parameter ``labels`` changes it, 0 leaves the attempt out."""
+BEAM = 300
+"""Labels a level of the beam search for a start, where the first short search found none that is on time."""
 LARGEST_PROOF = 300
 """Up to this many nodes it is made."""
 CHUNK = 100
@@ -55,16 +57,19 @@ def run(task: Task) -> Outcome:
     form = tour_form(task.instance, LEEWAY)
     windows = make_windows(form.arcs.cost, form.arcs.time, form.arcs.ready, form.arcs.due)
     order = _first_order(task, form)
-    done = 0
-    if task.instance.problem in PROBLEMS and task.instance.n <= LARGEST_PROOF and not task.over():
+    done, labels = 0, int(task.parameters.get("labels", LABELS))
+    if task.instance.problem in PROBLEMS and task.instance.n <= LARGEST_PROOF and labels > 0:
         with left_out(task.deadline):
             probe = WindowSearch(windows, form, order, task.seed)
             probe.advance(0, 0.0)  # compiles
             done = _probe(task, probe)
         order = form.turn(probe.best())
-        outcome = _proof(task)
+        outcome = _proof(task, labels)
         if outcome is not None:
             return replace(outcome, iterations=done)
+        if task.incumbent.answer is None:
+            beam = shortest_tour(form.arcs, limits=Limits(width=BEAM, over=task.over))
+            order = order if beam.nodes is None else beam.nodes
     rest = task
     if task.max_iterations is not None:
         rest = replace(task, max_iterations=task.max_iterations - done)
@@ -88,26 +93,23 @@ def _probe(task: Task, search: "WindowSearch") -> int:
     """Run a short search with an annealing of its own, offer its best and return its iterations."""
     began, limit = task.deadline.elapsed(), min(PROBE_SECONDS, PROBE * task.deadline.limit)
     most = None if task.max_iterations is None else int(PROBE * task.max_iterations)
-    done, share = 0, 0.0
+    done, share = 0, 1.0 if most == 0 else 0.0
     while share < 1.0 and not task.over(done):
         if task.incumbent.answer is None:
             task.incumbent.offer(search.best(), done)
         count = CHUNK if most is None else min(CHUNK, most - done)
         search.advance(count, share)
         done += count
-        share = (task.deadline.elapsed() - began) / limit if most is None else done / max(1, most)
+        share = done / most if most else (task.deadline.elapsed() - began) / limit
     task.incumbent.offer(search.best(), done)
     return done
 
 
-def _proof(task: Task) -> Outcome | None:
+def _proof(task: Task, labels: int) -> Outcome | None:
     """Try to prove that nothing is better than the incumbent, or that nothing is feasible."""
     until = task.deadline.elapsed() + PROOF * task.deadline.limit
-    limits = Limits(
-        int(task.parameters.get("labels", LABELS)),
-        over=lambda: task.deadline.over() or task.deadline.elapsed() > until,
-    )
-    return prove_tour(task, tour_form(task.instance), limits)
+    limits = Limits(labels, over=lambda: task.deadline.over() or task.deadline.elapsed() > until)
+    return None if task.over() else prove_tour(task, tour_form(task.instance), limits)
 
 
 class WindowSearch:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -171,10 +170,10 @@ def grow(arcs: Arcs, keep: Callable[[Labels], BoolArray], limits: Limits) -> tup
             made += len(part)
             if made > limits.labels or limits.over():
                 return levels, False
-            parts.append(part.take(keep(part)))
-        level = undominated(_joined(parts)) if sum(map(len, parts)) else None
-        if level is None:
+            parts.append(undominated(part.take(keep(part))))
+        if not sum(map(len, parts)):
             break
+        level = _joined(parts)
         if limits.width is not None and len(level) > limits.width:
             level = level.take(np.argpartition(level.cost, limits.width)[: limits.width])
             complete = False
@@ -185,7 +184,7 @@ def grow(arcs: Arcs, keep: Callable[[Labels], BoolArray], limits: Limits) -> tup
 
 
 def _extensions(arcs: Arcs, level: Labels) -> Iterator[Labels]:
-    """The labels one longer, grouped by their last node, that keep the window of that node."""
+    """Give the labels one longer that keep the window of their last node; one group for each last node."""
     for j in range(1, len(arcs.ready)):
         word, bit = j // BITS, np.uint64(1 << (j % BITS))
         time = np.maximum(level.time + arcs.time[level.last, j], arcs.ready[j])
@@ -210,6 +209,8 @@ def _joined(parts: list[Labels]) -> Labels:
 
 def undominated(labels: Labels) -> Labels:
     """Drop each label for which another with the same set and last node is no later and no dearer."""
+    if len(labels) == 0:
+        return labels
     order = np.lexsort((labels.time, labels.cost, _mixed(labels)))
     labels = labels.take(order)
     same = (labels.last[1:] == labels.last[:-1]) & (labels.visited[1:] == labels.visited[:-1]).all(axis=1)
@@ -361,6 +362,8 @@ def reduced_costs(cost: FloatArray) -> tuple[FloatArray, float]:
     cost : ndarray of float64, shape (n, n)
         Costs; infinite where an arc may not be used. The bound is infinite if no assignment avoids those.
     """
+    from scipy.optimize import linear_sum_assignment  # slow to import, and not everyone comes here
+
     allowed = np.isfinite(cost)
     barrier = 1.0 + 2.0 * float(np.where(allowed, cost, 0.0).max(axis=1).sum())
     table = np.where(allowed, cost, barrier)

@@ -1,252 +1,42 @@
 """One closed tour through all nodes, each within its window: ruin and recreate with 2-opt, under annealing.
 
-The kernel knows costs and times as two matrices, so it serves the travelling salesman with time windows and, seen
-backwards, the one with draft limits. Lateness is measured as time warp (Nagata, Bräysy and Dullaert 2010,
-https://doi.org/10.1016/j.cor.2009.06.022): a late visit starts at its due date, and the time jumped back is summed up.
-The part of a tour before a position is then two numbers, its clock and its warp, and so is the part behind it, the
-latest arrival that adds no warp and the warp that remains even so; putting a piece of any length between the two is
-tested in O(1). The ruin takes out strings near each other (Christiaens and Vanden Berghe 2020,
-https://doi.org/10.1287/trsc.2019.0914), some of which stay whole and are put back as one piece, in either direction.
+The ruin takes out strings near each other (Christiaens and Vanden Berghe 2020,
+https://doi.org/10.1287/trsc.2019.0914), some of which stay whole and are put back as one piece, in either direction,
+by the O(1) test of `ncosolve.search.time_warp`. Late tours are allowed at a price that adapts.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
 
-from ncosolve.search.random import RandomState, below, seed_state, uniform
+from ncosolve.search.random import below, uniform
+from ncosolve.search.time_warp import (
+    ASTRAY,
+    BEST_COST,
+    BEST_LATE,
+    COST,
+    LATE,
+    LEAST,
+    UNIT,
+    WEIGHT,
+    WEIGHTS,
+    State,
+    Windows,
+    keep_best,
+    lateness_with,
+    look_backward,
+    look_forward,
+    piece_of,
+    tour_cost,
+)
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-NEIGHBOURS = 24
-"""Related nodes kept for each node."""
 LARGEST_RUIN = 16
 """Nodes taken out at most, but for a single long string."""
 LONGEST_STRING = 50
 """Nodes of a long string at most."""
-WEIGHTS = 0.05, 2.0, 50.0, 10_000.0
-"""Least, first and largest price of lateness, the last while no tour was on time; in units of mean cost by mean time."""
+TRAPPED = 10, 2000
+"""After so many iterations times n, or so many, without a tour on time the search goes back to its best."""
 CLOSE = 1e-6
 """By how much a change may differ from the recomputed one, relative to the cost of the tour, in debug runs."""
-
-TRAPPED = 10, 2000
-"""After so many iterations times n, or so many, without a tour on time the search goes back to its best and dares less."""
-
-COST, LATE, BEST_COST, BEST_LATE, WEIGHT, LEAST, UNIT, ASTRAY = range(8)
-"""What the entries of `State.numbers` hold: of the current tour, of the best one; the price of lateness, the least that it
-may fall to, its unit; and for how many iterations the current tour has been late."""
-
-
-class Windows(NamedTuple):
-    """An instance as the kernel sees it; node 0 is the depot.
-
-    Attributes
-    ----------
-    cost, time : ndarray of float64, shape (n, n)
-        What an arc costs, and the time from the start of the visit at its tail to the arrival at its head.
-    ready, due : ndarray of float64, shape (n,)
-        When a visit may start; those of the depot are the departure and the latest return.
-    near : ndarray of int64, shape (n, k)
-        The nodes most related to each, the closest first; never the depot.
-    symmetric : bool
-        Whether ``cost`` is.
-    """
-
-    cost: FloatArray
-    time: FloatArray
-    ready: FloatArray
-    due: FloatArray
-    near: IntArray
-    symmetric: bool
-
-
-class State(NamedTuple):
-    """A search: its current and best tour (closed, so n + 1 entries), its work space and its numbers.
-
-    The arrays ``clock`` and ``warp`` describe ``tour`` up to and with each position, ``latest`` and ``behind`` from
-    each position on; ``turned[k]`` is what the first k arcs cost more when they are reversed.
-    """
-
-    current: IntArray
-    best: IntArray
-    tour: IntArray
-    position: IntArray
-    clock: FloatArray
-    warp: FloatArray
-    latest: FloatArray
-    behind: FloatArray
-    turned: FloatArray
-    removed: IntArray
-    piece: IntArray
-    extent: IntArray
-    marked: NDArray[np.bool_]
-    numbers: FloatArray
-    random: RandomState
-
-
-def make_windows(cost: ArrayLike, time: ArrayLike, ready: ArrayLike, due: ArrayLike) -> Windows:
-    """Put an instance of n >= 3 nodes into the kernel's form and find the related nodes.
-
-    Two nodes are related by the cheaper of the two arcs that the windows allow, waiting counted at a fifth.
-    """
-    costs, times, opens, closes = (np.ascontiguousarray(array, np.float64) for array in (cost, time, ready, due))
-    n = len(costs)
-    wait = np.clip(opens[None, :] - closes[:, None] - times, 0.0, 1e100)
-    relation = costs + 0.2 * wait + np.where(opens[:, None] + times > closes[None, :], 1e100, 0.0)
-    relation = np.minimum(relation, relation.T)
-    relation[:, 0] = np.inf
-    np.fill_diagonal(relation, np.inf)
-    near = np.argsort(relation[:, 1:], axis=1, kind="stable")[:, : min(NEIGHBOURS, n - 2)] + 1
-    return Windows(costs, times, opens, closes, np.ascontiguousarray(near), bool(np.array_equal(costs, costs.T)))
-
-
-def make_state(windows: Windows, tour: ArrayLike, seed: int) -> State:
-    """Start a search from a permutation of 0..n-1 that begins at 0, feasible or not."""
-    n = len(windows.ready)
-    unit = float(windows.cost.mean() / max(windows.time.mean(), 1e-100)) or 1.0
-    closed = np.append(np.asarray(tour, np.int64), 0)
-    state = State(
-        current=closed,
-        best=closed.copy(),
-        tour=closed.copy(),
-        position=np.zeros(n, np.int64),
-        clock=np.zeros(n + 1),
-        warp=np.zeros(n + 1),
-        latest=np.zeros(n + 1),
-        behind=np.zeros(n + 1),
-        turned=np.zeros(n + 1),
-        removed=np.zeros(n, np.int64),
-        piece=np.zeros(n, np.int64),
-        extent=np.zeros(n, np.int64),
-        marked=np.zeros(n, np.bool_),
-        numbers=np.array([0.0, 0.0, 0.0, np.inf, WEIGHTS[1] * unit, WEIGHTS[0] * unit, unit, 0.0]),
-        random=seed_state(seed),
-    )
-    take_current(windows, state)
-    return state
-
-
-def cost_scale(windows: Windows) -> float:
-    """The typical difference between a near and a not so near arc, the unit of the temperature; > 0."""
-    costs = windows.cost.copy()
-    np.fill_diagonal(costs, np.inf)
-    costs = np.sort(costs, axis=1)
-    spread = float(np.mean(costs[:, min(10, len(costs) - 2)] - costs[:, 0]))
-    return spread or float(windows.cost.mean()) or 1.0
-
-
-@njit(cache=True, nogil=True)
-def take_current(windows: Windows, state: State) -> None:
-    """Evaluate the tour in ``current``, after a write from outside, and keep it as best if it is."""
-    n = len(windows.ready)
-    state.tour[:] = state.current
-    look_forward(windows, state, 1, n)
-    state.numbers[COST] = tour_cost(windows, state.tour)
-    state.numbers[LATE] = state.warp[n]
-    _keep_best(state)
-
-
-@njit(cache=True, nogil=True)
-def _keep_best(state: State) -> None:
-    numbers = state.numbers
-    earlier = numbers[LATE] < numbers[BEST_LATE]
-    if earlier or (numbers[LATE] == numbers[BEST_LATE] and numbers[COST] < numbers[BEST_COST]):
-        state.best[:] = state.current
-        numbers[BEST_COST], numbers[BEST_LATE] = numbers[COST], numbers[LATE]
-
-
-@njit(cache=True, nogil=True)
-def tour_cost(windows: Windows, tour: IntArray) -> float:
-    """Sum the costs along a closed tour (n + 1 entries)."""
-    total = 0.0
-    for k in range(len(tour) - 1):
-        total += windows.cost[tour[k], tour[k + 1]]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def look_forward(windows: Windows, state: State, first: int, m: int) -> None:
-    """Bring ``clock`` and ``warp`` of ``tour[: m + 1]`` up to date from position ``first`` >= 1 on."""
-    tour = state.tour
-    if first == 1:
-        state.clock[0] = windows.ready[0]
-        state.warp[0] = 0.0
-    i, clock, warp = tour[first - 1], state.clock[first - 1], state.warp[first - 1]
-    for k in range(first, m + 1):
-        j = tour[k]
-        clock = max(clock + windows.time[i, j], windows.ready[j])
-        if clock > windows.due[j]:
-            warp += clock - windows.due[j]
-            clock = windows.due[j]
-        state.clock[k] = clock
-        state.warp[k] = warp
-        i = j
-
-
-@njit(cache=True, nogil=True)
-def look_backward(windows: Windows, state: State, last: int, m: int) -> None:
-    """Bring ``latest`` and ``behind`` of ``tour[: m + 1]`` up to date from position ``last`` down to 1."""
-    tour = state.tour
-    if last == m:
-        state.latest[m] = windows.due[0]
-        state.behind[m] = 0.0
-        last = m - 1
-    j, latest, behind = tour[last + 1], state.latest[last + 1], state.behind[last + 1]
-    for k in range(last, 0, -1):
-        i = tour[k]
-        latest = min(latest - windows.time[i, j], windows.due[i])
-        if latest < windows.ready[i]:
-            behind += windows.ready[i] - latest
-            latest = windows.ready[i]
-        state.latest[k] = latest
-        state.behind[k] = behind
-        j = i
-
-
-@njit(cache=True, nogil=True)
-def piece_of(windows: Windows, nodes: IntArray, start: int, stop: int, step: int) -> tuple[float, float, float, float]:
-    """Sum up a piece of a tour, ``nodes[start:stop:step]``: from the start of its first visit to that of its last.
-
-    Returns
-    -------
-    duration, warp, earliest, latest : float
-        Started within earliest..latest, the piece takes ``duration - warp`` and has the least warp, ``warp``; started
-        before, it waits; started after, each unit of time is a unit of warp more.
-    """
-    i = nodes[start]
-    duration, warp, earliest, latest = 0.0, 0.0, windows.ready[i], windows.due[i]
-    for k in range(start + step, stop, step):
-        j = nodes[k]
-        shift = duration - warp + windows.time[i, j]
-        wait = max(windows.ready[j] - shift - latest, 0.0)
-        jump = max(earliest + shift - windows.due[j], 0.0)
-        duration += windows.time[i, j] + wait
-        warp += jump
-        earliest, latest = (
-            max(windows.ready[j] - shift, earliest) - wait,
-            min(windows.due[j] - shift, latest) + jump,
-        )
-        i = j
-    return duration, warp, earliest, latest
-
-
-@njit(cache=True, nogil=True)
-def lateness_with(
-    windows: Windows,
-    state: State,
-    k: int,
-    first: int,
-    last: int,
-    piece: tuple[float, float, float, float],
-) -> float:
-    """Tell the warp of the tour with a piece, from node ``first`` to node ``last``, put behind position k."""
-    duration, warp, earliest, latest = piece
-    arrival = state.clock[k] + windows.time[state.tour[k], first]
-    late = state.warp[k] + max(arrival - latest, 0.0) + warp
-    clock = min(max(arrival, earliest), latest) + duration - warp
-    return late + max(clock + windows.time[last, state.tour[k + 1]] - state.latest[k + 1], 0.0) + state.behind[k + 1]
 
 
 @njit(cache=True, nogil=True)
@@ -540,6 +330,6 @@ def improve(windows: Windows, state: State, iterations: int, temperature: float,
             numbers[LATE] = late
             if debug and not _agrees(windows, state, numbers[COST], late):
                 return False
-            _keep_best(state)
+            keep_best(state)
         _price(state)
     return True

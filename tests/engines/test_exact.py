@@ -160,7 +160,7 @@ def test_burma14():
     distance = Distance(metric="geo", coords=BURMA14)
     assert solve(TSP(distance), "exact", time_limit=60).cost == 3323
     draft = np.full(14, 13.0)
-    draft[4], draft[11] = 12, 1
+    draft[5], draft[12] = 12, 1
     demand = np.ones(14)
     demand[0] = 0
     solution = solve(TSPDL(distance, demand=demand, draft_limit=draft), "exact", time_limit=60)

@@ -208,7 +208,9 @@ def test_dominated_labels_are_dropped():
         np.array([3.0, 7, 3, 3, 9, 9]),
     )
     kept = undominated(labels)
-    rows = sorted(zip(kept.visited[:, 0].tolist(), kept.last.tolist(), kept.time.tolist(), kept.cost.tolist()))
+    rows = sorted(
+        zip(kept.visited[:, 0].tolist(), kept.last.tolist(), kept.time.tolist(), kept.cost.tolist(), strict=True)
+    )
     assert rows == [(6, 1, 4.0, 7.0), (6, 1, 5.0, 3.0), (6, 2, 9.0, 9.0), (10, 1, 9.0, 9.0)]
 
 

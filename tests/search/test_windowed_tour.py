@@ -1,6 +1,9 @@
+import itertools
+
 import numpy as np
 import pytest
 
+from ncosolve.search import time_warp as tw
 from ncosolve.search import windowed_tour as wt
 
 
@@ -16,13 +19,13 @@ def random_windows(rng, n, integral=True, tight=False, symmetric=False, service=
     ready[0], due[0] = 0.0, 12.0 * n
     if rng.random() < 0.3:
         due[rng.integers(n)] = np.inf
-    return wt.make_windows(cost, time, ready, due)
+    return tw.make_windows(cost, time, ready, due)
 
 
 def simulate(windows, path):
     """Cost and time warp of a closed tour, visit by visit."""
     clock, warp, cost = float(windows.ready[0]), 0.0, 0.0
-    for i, j in zip(path, path[1:], strict=False):
+    for i, j in itertools.pairwise(path):
         cost += windows.cost[i, j]
         clock = max(clock + windows.time[i, j], windows.ready[j])
         if clock > windows.due[j]:
@@ -33,10 +36,10 @@ def simulate(windows, path):
 
 def state_of(windows, order, m):
     """A state whose ``tour`` holds the first m nodes of an order, closed, with all its data up to date."""
-    state = wt.make_state(windows, order, 0)
+    state = tw.make_state(windows, order, 0)
     state.tour[: m + 1] = [*order[:m], 0]
-    wt.look_forward(windows, state, 1, m)
-    wt.look_backward(windows, state, m, m)
+    tw.look_forward(windows, state, 1, m)
+    tw.look_backward(windows, state, m, m)
     return state
 
 
@@ -54,10 +57,10 @@ def test_segment_algebra_is_what_a_simulation_says(seed):
     for k in range(m):
         for step in (1, -1):
             start, stop = (0, len(nodes)) if step == 1 else (len(nodes) - 1, -1)
-            piece = wt.piece_of(windows, nodes, start, stop, step)
+            piece = tw.piece_of(windows, nodes, start, stop, step)
             inserted = [*order[: k + 1], *nodes[::step], *order[k + 1 : m], 0]
             warp = simulate(windows, inserted)[1]
-            told = wt.lateness_with(windows, state, k, nodes[::step][0], nodes[::step][-1], piece)
+            told = tw.lateness_with(windows, state, k, nodes[::step][0], nodes[::step][-1], piece)
             assert told == pytest.approx(warp, abs=1e-9)
             late += warp > 0
     assert seed % 3 or late  # the tight ones are late somewhere
@@ -86,7 +89,7 @@ def test_reversal_tells_the_change_of_cost_and_lateness(seed):
     order = np.concatenate([[0], 1 + rng.permutation(n - 1)])
     state = state_of(windows, order, n)
     wt._index_tour(windows, state)
-    weight = state.numbers[wt.WEIGHT]
+    weight = state.numbers[tw.WEIGHT]
     cost, warp = simulate(windows, [*order, 0])
     for p in range(n - 1):
         for q in range(p + 1, n):
@@ -111,15 +114,15 @@ def test_search_keeps_its_books_and_never_worsens(seed):
     )
     order = np.concatenate([[0], 1 + rng.permutation(n - 1)])
     start = simulate(windows, [*order, 0])
-    state = wt.make_state(windows, order, seed)
-    assert (state.numbers[wt.BEST_COST], state.numbers[wt.BEST_LATE]) == pytest.approx(start)
+    state = tw.make_state(windows, order, seed)
+    assert (state.numbers[tw.BEST_COST], state.numbers[tw.BEST_LATE]) == pytest.approx(start)
     for temperature in (20.0, 2.0, 0.1):
         assert wt.improve(windows, state, 300, temperature, True)
         assert sorted(state.best[:-1]) == list(range(n))
         assert state.best[0] == state.best[-1] == 0
         cost, warp = simulate(windows, list(state.best))
-        assert warp == pytest.approx(state.numbers[wt.BEST_LATE], abs=1e-9)
-        assert cost == pytest.approx(state.numbers[wt.BEST_COST])
+        assert warp == pytest.approx(state.numbers[tw.BEST_LATE], abs=1e-9)
+        assert cost == pytest.approx(state.numbers[tw.BEST_COST])
         assert (round(warp, 9), round(cost, 9)) <= (round(start[1], 9), round(start[0], 9))
         start = cost, warp
 
@@ -127,29 +130,29 @@ def test_search_keeps_its_books_and_never_worsens(seed):
 def test_all_costs_equal_or_zero():
     """Nothing to gain anywhere must neither loop nor fail."""
     for cost in (np.zeros((9, 9)), np.ones((9, 9)) - np.eye(9)):
-        windows = wt.make_windows(cost, cost, np.zeros(9), np.full(9, np.inf))
-        state = wt.make_state(windows, np.arange(9), 1)
-        assert wt.cost_scale(windows) > 0
+        windows = tw.make_windows(cost, cost, np.zeros(9), np.full(9, np.inf))
+        state = tw.make_state(windows, np.arange(9), 1)
+        assert tw.cost_scale(windows) > 0
         assert wt.improve(windows, state, 500, 1.0, True)
-        assert state.numbers[wt.BEST_COST] == cost[0, 1] * 9
+        assert state.numbers[tw.BEST_COST] == cost[0, 1] * 9
 
 
 def test_a_hopeless_instance_ends():
     """Where no tour is on time the price of lateness stays finite, and the least late tour is kept."""
     n = 6
     cost = np.full((n, n), 10.0) - 10.0 * np.eye(n)
-    windows = wt.make_windows(cost, cost, np.zeros(n), np.full(n, 15.0))
-    state = wt.make_state(windows, np.arange(n), 1)
+    windows = tw.make_windows(cost, cost, np.zeros(n), np.full(n, 15.0))
+    state = tw.make_state(windows, np.arange(n), 1)
     assert wt.improve(windows, state, 20_000, 1.0, True)
     assert np.isfinite(state.numbers).all()
-    assert state.numbers[wt.BEST_LATE] == simulate(windows, list(state.best))[1] > 0
+    assert state.numbers[tw.BEST_LATE] == simulate(windows, list(state.best))[1] > 0
 
 
 def test_equal_seeds_give_equal_tours():
     windows = random_windows(np.random.default_rng(3), 30)
     tours = []
     for seed in (1, 1, 2):
-        state = wt.make_state(windows, np.arange(30), seed)
+        state = tw.make_state(windows, np.arange(30), seed)
         wt.improve(windows, state, 50, 3.0, False)
         tours.append(state.current.copy())
     assert np.array_equal(tours[0], tours[1])
@@ -158,13 +161,13 @@ def test_equal_seeds_give_equal_tours():
 
 def test_wrong_books_are_noticed():
     windows = random_windows(np.random.default_rng(5), 8)
-    state = wt.make_state(windows, np.arange(8), 1)
-    cost, late = state.numbers[wt.COST], state.numbers[wt.LATE]
+    state = tw.make_state(windows, np.arange(8), 1)
+    cost, late = state.numbers[tw.COST], state.numbers[tw.LATE]
     assert wt._agrees(windows, state, cost, late)
     assert not wt._agrees(windows, state, cost + 1, late)
     assert not wt._agrees(windows, state, cost, late + 1)
     state.tour[3] = state.tour[4]
-    assert not wt._agrees(windows, state, wt.tour_cost(windows, state.tour), simulate(windows, list(state.tour))[1])
+    assert not wt._agrees(windows, state, tw.tour_cost(windows, state.tour), simulate(windows, list(state.tour))[1])
 
 
 def test_related_nodes_are_sound():
@@ -172,7 +175,7 @@ def test_related_nodes_are_sound():
     rng = np.random.default_rng(7)
     for n in (3, 4, 10, 60):
         near = random_windows(rng, n).near
-        assert near.shape == (n, min(wt.NEIGHBOURS, n - 2))
+        assert near.shape == (n, min(tw.NEIGHBOURS, n - 2))
         for i, row in enumerate(near):
             assert len(set(row.tolist())) == len(row)
             assert 0 not in row
