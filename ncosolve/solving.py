@@ -123,7 +123,7 @@ def solve(
 
 
 def prepare(instance: Problem, solver: str = "auto") -> None:
-    """Load what a solve will need, compiler included, so that the clock of a following `solve` counts its work alone."""
+    """Load what a solve needs, compiler included, so that the clock of a following `solve` counts its work alone."""
     for named in _choices(instance, solver):
         named.load()
     if "numba" in sys.modules:

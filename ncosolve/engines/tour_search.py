@@ -30,14 +30,21 @@ def run(task: Task) -> Outcome:
     """Search until the task is over; see `ncosolve.engines.base.Engine`."""
     instance: TSP = task.instance
     if not instance.distance.symmetric or instance.n < SMALLEST:
-        from ncosolve.engines import window_search
-
-        return window_search.run_without_windows(task)
+        return _directed(task)
     metric = metric_of(instance.distance)
     lists = nearest(metric, NEIGHBOURS)
     start = task.incumbent.answer
     order = greedy_tour(metric, lists) if start is None else np.asarray(start, np.int32)
     return Outcome(run_searches(task, lambda seed: TourSearch(metric, lists, order, seed), CHUNK))
+
+
+def _directed(task: Task) -> Outcome:
+    """Search tours that must not be reversed, or that are too short for a double bridge."""
+    from ncosolve.engines import window_search
+    from ncosolve.search.patched_tour import patched_tour
+
+    task.incumbent.offer(patched_tour(task.instance.distance.matrix()))
+    return window_search.run_without_windows(task)
 
 
 class TourSearch:
