@@ -29,7 +29,7 @@ class NamedSolver:
     name : str
         The name of its folder.
     engine : str
-        A module of ``ncosolve.engines``, or a dotted path to any module with ``PROBLEMS`` and ``run``.
+        A module of ``ncosolve.engines``, or the import path of any module with ``PROBLEMS`` and ``run``.
     problems : tuple of str
         What it solves.
     summary : str
@@ -58,10 +58,27 @@ class NamedSolver:
         return [package for package in self.needs if importlib.util.find_spec(package) is None]
 
     def load(self) -> ModuleType:
-        """Import its engine; MissingExtra names the first package that is not installed."""
+        """Import its engine.
+
+        Raises
+        ------
+        MissingExtra
+            Naming the first package that it needs and that is not installed.
+        InputError
+            When there is no such module, or it is no engine.
+        """
         for package in self.missing():
             raise MissingExtra(package, self.needs[package])
-        return importlib.import_module(self.engine if "." in self.engine else f"ncosolve.engines.{self.engine}")
+        ours = f"ncosolve.engines.{self.engine}"
+        named = self.engine if "." in self.engine or importlib.util.find_spec(ours) is None else ours
+        try:
+            engine = importlib.import_module(named)
+        except ModuleNotFoundError as error:
+            raise InputError(f"{error} (neither in ncosolve.engines nor elsewhere)", str(self.path), "engine") from None
+        for attribute in ("PROBLEMS", "run"):
+            if not hasattr(engine, attribute):
+                raise InputError(f"{named} has no {attribute}, expected PROBLEMS and run", str(self.path), "engine")
+        return engine
 
 
 @cache

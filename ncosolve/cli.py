@@ -178,6 +178,8 @@ def _solve_one(file: str, job: _Job, output: Path | None, plot: Path | None) -> 
     instance = formats.read(file, **job.reading)
     if plot is not None:
         panels(instance, plot)
+    if output is not None:
+        formats.check_target(instance, output)
     start = None if job.start is None else formats.read_solution(job.start, instance)
     solving.prepare(instance, job.solving["solver"])
     began = time.perf_counter()

@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from numba.core import event
 
@@ -12,6 +13,7 @@ from ncosolve.deadline import Deadline
 
 log = logging.getLogger("ncosolve")
 
+COMPILER = "numba:compiler_lock"
 MESSAGE = "compiling kernels, first run only"
 
 
@@ -31,22 +33,30 @@ def left_out(deadline: Deadline) -> Iterator[None]:
     """
 
     class Clock(event.Listener):  # type: ignore[misc]
+        """Times each stay in the compiler, cache and all, during which something was compiled."""
+
         def __init__(self) -> None:
-            self.depth, self.began, self.lock = 0, 0.0, threading.Lock()
+            self.here = threading.local()  # a thread that waits for another's compiler counts for itself
 
-        def on_start(self, _: object) -> None:
-            with self.lock:
-                if self.depth == 0:
-                    self.began = time.perf_counter()
-                    if deadline.compiling == 0.0:
-                        log.info(MESSAGE)
-                self.depth += 1
+        def on_start(self, seen: Any) -> None:
+            here = self.here
+            if seen.kind == COMPILER:
+                here.depth = getattr(here, "depth", 0) + 1
+                if here.depth == 1:
+                    here.began, here.compiled = time.perf_counter(), False
+            else:
+                here.compiled = True
+                if deadline.compiling == 0.0 and not deadline.announced:
+                    deadline.announced = True
+                    log.info(MESSAGE)
 
-        def on_end(self, _: object) -> None:
-            with self.lock:
-                self.depth -= 1
-                if self.depth == 0:
-                    deadline.compiling += time.perf_counter() - self.began
+        def on_end(self, seen: Any) -> None:
+            here = self.here
+            if seen.kind == COMPILER:
+                here.depth -= 1
+                if here.depth == 0 and here.compiled:
+                    deadline.compiling += time.perf_counter() - here.began
 
-    with event.install_listener("numba:compile", Clock()):
+    clock = Clock()
+    with event.install_listener(COMPILER, clock), event.install_listener("numba:compile", clock):
         yield

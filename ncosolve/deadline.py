@@ -18,16 +18,23 @@ class Deadline:
     ----------
     compiling : float
         Seconds spent on compiling kernels so far; they do not count against the limit.
+    announced : bool
+        Whether the user was told of compiling.
     cancelled : bool
         True once someone has asked to stop early (Ctrl-C, target reached).
     """
 
     def __init__(self, limit: float = math.inf) -> None:
-        if not limit >= 0:
-            raise InputError(f"time limit {limit} is not a number of seconds >= 0", where="time_limit")
-        self.limit = float(limit)
+        try:
+            seconds = math.nan if isinstance(limit, str | bool) else float(limit)
+        except (TypeError, ValueError):
+            seconds = math.nan
+        if not seconds >= 0:
+            raise InputError(f"is {limit!r}, expected a number of seconds >= 0", where="time_limit")
+        self.limit = seconds
         self.compiling = 0.0
         self.cancelled = False
+        self.announced = False
         self._start = time.perf_counter()
 
     def total(self) -> float:

@@ -13,7 +13,7 @@ STATUSES = ("optimal", "feasible", "infeasible", "no_solution")
 History = tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """A solution, and how it came about.
 
@@ -69,6 +69,10 @@ class Solution:
         answer = instance.answer(raw)
         check = instance.check(answer)
         return cls(instance, answer, check.cost, violations=check.violations, **fields)
+
+    def __repr__(self) -> str:
+        violated = "".join(f", {violation}" for violation in self.violations)
+        return f"Solution({self.instance!r}, cost={self.cost:g}, {self.status}{violated})"
 
     @property
     def tour(self) -> Answer:

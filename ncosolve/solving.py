@@ -14,7 +14,7 @@ from ncosolve.deadline import Deadline
 from ncosolve.engines.base import Incumbent, Outcome, Task
 from ncosolve.engines.bounds import lower_bound
 from ncosolve.errors import EngineError, Infeasible, InputError, MissingExtra, NoSolutionFound
-from ncosolve.problems.base import Answer, Problem
+from ncosolve.problems.base import Answer, Problem, real, whole
 from ncosolve.solution import Solution
 
 log = logging.getLogger("ncosolve")
@@ -81,7 +81,9 @@ def solve(
     if time_limit is None:
         time_limit = TIME_LIMIT if max_iterations is None else math.inf
     deadline = Deadline(time_limit)
-    _validate(instance, seed, threads, device, target, max_iterations)
+    _validate(instance, device, target, on_improvement)
+    seed, threads = whole(seed, "seed", 0), 1 if threads is None else whole(threads, "threads")
+    max_iterations = None if max_iterations is None else whole(max_iterations, "max_iterations", 0)
     choices = _choices(instance, solver)
     reason = instance.clash()
     if reason:
@@ -102,8 +104,8 @@ def solve(
         instance,
         deadline,
         incumbent,
-        seed=int(seed),
-        threads=threads or 1,
+        seed=seed,
+        threads=threads,
         device=device,
         start=_start(instance, start),
         max_iterations=max_iterations,
@@ -156,13 +158,15 @@ def _run(task: Task, choices: list[catalog.NamedSolver]) -> tuple[Outcome, str]:
         return Outcome(infeasible="; ".join(map(str, task.instance.check(task.instance.answer(only)).violations))), ""
     outcome, failure = Outcome(), None
     for named in choices:
+        engine = _engine(named, task)
         try:
-            engine = named.load()
-            task.parameters = named.parameters
             outcome = engine.run(task)
+            if not isinstance(outcome, Outcome):
+                raise EngineError(f"run returned {type(outcome).__name__}, expected an Outcome")
         except (KeyboardInterrupt, InputError, MissingExtra):
             raise
         except Exception as error:
+            outcome = Outcome()
             known = isinstance(error, EngineError)
             failure = EngineError(f"{named.name}: {error if known else f'{type(error).__name__}: {error}'}")
             log.warning("%s", failure, exc_info=not known)
@@ -172,6 +176,22 @@ def _run(task: Task, choices: list[catalog.NamedSolver]) -> tuple[Outcome, str]:
     if task.incumbent.answer is None and failure is not None:
         raise failure
     return outcome, named.name
+
+
+def _engine(named: catalog.NamedSolver, task: Task) -> Any:
+    """The engine of a solver, if it takes the problem and the solver's parameters; they complete its own."""
+    engine = named.load()
+    problem, known = task.instance.problem, getattr(engine, "PARAMETERS", {})
+    if problem not in engine.PROBLEMS:
+        raise InputError(
+            f"{named.engine!r} does not solve {problem}, only {', '.join(engine.PROBLEMS)}", where="engine"
+        )
+    for key in named.parameters:
+        if key not in known:
+            allowed = f"expected one of {', '.join(sorted(known))}" if known else "the engine has none"
+            raise InputError(f"{key!r} is unknown, {allowed}", str(named.path / "solver.toml"), "parameters")
+    task.parameters = {**known, **named.parameters}
+    return engine
 
 
 def _solution(incumbent: Incumbent, outcome: Outcome, used: str, seed: int) -> Solution:
@@ -222,18 +242,15 @@ def _start(instance: Problem, start: Any) -> Answer | None:
         raise InputError(error.problem, where="start") from None
 
 
-def _validate(
-    instance: Problem, seed: int, threads: int | None, device: str, target: float | None, max_iterations: int | None
-) -> None:
+def _validate(instance: Problem, device: str, target: float | None, on_improvement: Any) -> None:
     if not isinstance(instance, Problem):
         raise InputError(f"is {type(instance).__name__}, expected an instance of a problem", where="instance")
-    for value, field, low in ((seed, "seed", 0), (threads, "threads", 1), (max_iterations, "max_iterations", 0)):
-        if value is not None and (isinstance(value, bool) or int(value) != value or value < low):
-            raise InputError(f"is {value!r}, expected a whole number >= {low}", where=field)
-    if target is not None and math.isnan(target):
-        raise InputError("is nan, expected a number", where="target")
+    if target is not None and real(target) is None and target not in (math.inf, -math.inf):
+        raise InputError(f"is {target!r}, expected a number", where="target")
     if device not in ("auto", "cpu", "cuda"):
         raise InputError(f"is {device!r}, expected auto, cpu or cuda", where="device")
+    if on_improvement is not None and not callable(on_improvement):
+        raise InputError(f"is {on_improvement!r}, expected a function", where="on_improvement")
 
 
 @contextlib.contextmanager

@@ -19,6 +19,8 @@ from ncosolve.solving import solve
 
 SIZES = (1, 2, 3, 4, 6, 12)
 """Sizes of the small instances; every solver must take them all."""
+LARGEST_PROVED = 12
+"""Up to this many nodes, or columns, answers are compared with a proved optimum."""
 OVERRUN_SHARE, OVERRUN_SECONDS = 0.03, 0.3
 """How far a solve may be over its time limit once kernels are compiled."""
 
@@ -102,6 +104,7 @@ def _check_runs(solver: str, instance: Any, time_limit: float, max_iterations: i
     _check_time(label, solution, time_limit)
     _check_zero(label, solver, instance)
 
+    _check_proof(label, instance, solution)
     repeated = [solve(instance, solver, max_iterations=max_iterations, time_limit=20.0, seed=5) for _ in range(2)]
     _require(_equal(repeated[0].answer, repeated[1].answer), f"{label}: equal seeds gave different answers")
 
@@ -132,6 +135,20 @@ def _check_solution(label: str, instance: Any, solution: Solution) -> None:
         _require(
             sign * (solution.cost - solution.bound) >= -slack, f"{label}: bound {solution.bound}, cost {solution.cost}"
         )
+
+
+def _check_proof(label: str, instance: Any, solution: Solution) -> None:
+    """What is small enough is compared with a proved optimum."""
+    reference = "highs" if instance.problem == "milp" else "exact"
+    if instance.n > LARGEST_PROVED or instance.n < 3:
+        return
+    best = solve(instance, reference, time_limit=10.0)
+    _require(best.status == "optimal", f"{label}: {reference} proves nothing")
+    slack = 1e-6 * max(1.0, abs(best.cost))
+    key, optimal = instance.order(solution.answer, solution.cost), instance.order(best.answer, best.cost)
+    _require(key[-1] >= optimal[-1] - slack, f"{label}: cost {solution.cost}, but the optimum is {best.cost}")
+    if solution.status == "optimal":
+        _require(key[-1] <= optimal[-1] + slack, f"{label}: {solution.cost} is called optimal, {best.cost} is cheaper")
 
 
 def _check_time(label: str, solution: Solution, limit: float) -> None:

@@ -1,8 +1,10 @@
 import pytest
 
+import ncosolve
 from ncosolve import catalog
 from ncosolve.errors import InputError, MissingExtra
 from ncosolve.problems import PROBLEMS
+from ncosolve.solving import solve
 
 
 @pytest.fixture
@@ -57,6 +59,29 @@ def test_a_missing_package_names_the_extra(user_folder):
     user_folder("far", BASIC + '[needs]\nno_such_package = "bench"\n')
     with pytest.raises(MissingExtra, match=r"no_such_package is not installed: pip install 'ncosolve\[bench\]'"):
         catalog.find("far", "tsp").load()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BASIC + "[parameters]\nneighbors = 5\n", r"parameters: 'neighbors' is unknown, expected one of neighbours"),
+        (BASIC.replace('"tsp"', '"cvrp"'), "engine: 'tour_search' does not solve cvrp, only tsp"),
+        (BASIC.replace("tour_search", "no_such_engine"), "no_such_engine"),
+        (BASIC.replace("tour_search", "json"), "json has no PROBLEMS"),
+    ],
+)
+def test_what_an_engine_does_not_take_is_refused(user_folder, text, message):
+    user_folder("odd", text)
+    problem = "cvrp" if "cvrp" in text else "tsp"
+    with pytest.raises(InputError, match=message):
+        solve(ncosolve.generate(problem, 5), "odd", time_limit=1)
+
+
+def test_parameters_change_the_search(user_folder):
+    user_folder("narrow", BASIC + "[parameters]\nneighbours = 2\n")
+    instance = ncosolve.generate("tsp", 100, seed=1)
+    narrow, usual = (solve(instance, name, max_iterations=200) for name in ("narrow", "tour-search"))
+    assert narrow.cost != usual.cost
 
 
 def test_auto_skips_what_is_not_installed(user_folder):

@@ -34,6 +34,7 @@ import os, time
 from pathlib import Path
 from ncosolve.engines.base import Outcome
 PROBLEMS = ("tsp",)
+PARAMETERS = {"offers": False}
 def run(task):
     if task.parameters["offers"]:
         task.incumbent.offer(range(task.instance.n), 1)

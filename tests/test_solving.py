@@ -8,6 +8,7 @@ import pytest
 import ncosolve
 from ncosolve import catalog
 from ncosolve.deadline import Deadline
+from ncosolve.engines import exact
 from ncosolve.engines.base import Incumbent, Outcome
 from ncosolve.errors import EngineError, Infeasible, InputError, NoSolutionFound
 from ncosolve.solving import solve, solve_many
@@ -21,7 +22,7 @@ def engine(monkeypatch):
 
     def install(run):
         class Fake:
-            PROBLEMS = ("tsp",)
+            PROBLEMS = PROBLEMS
 
         Fake.run = staticmethod(run)
         monkeypatch.setattr(catalog.NamedSolver, "load", lambda self: Fake)
@@ -191,7 +192,7 @@ def test_a_failing_engine_is_one_line_or_the_next_choice(engine):
 def test_a_start_does_not_end_auto_before_the_search(monkeypatch):
     """Where the exact solver gives up, the next one goes on from the start."""
     instance = ncosolve.generate("tsp", 12, seed=1)
-    monkeypatch.setattr("ncosolve.engines.exact.LABELS", 10)
+    monkeypatch.setitem(exact.PARAMETERS, "labels", 10)
     start = ncosolve.Solution.of(instance, np.random.default_rng(0).permutation(12))
     assert solve(instance, time_limit=0.5, start=start).solver == "tour-search"
 

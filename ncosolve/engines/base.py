@@ -82,7 +82,7 @@ class Incumbent:
     @property
     def proved(self) -> bool:
         """Whether the cost meets the bound."""
-        return self._reached(self.bound, 1e-9 * max(1.0, abs(self.cost)))
+        return self._reached(self.bound, 1e-9 * abs(self.cost))
 
     def _reached(self, value: float | None, tolerance: float = 0.0) -> bool:
         if value is None or self.answer is None:
@@ -111,7 +111,7 @@ class Task:
     max_iterations : int, optional
         A limit in the engine's own unit of work.
     parameters : mapping
-        The ``[parameters]`` of the solver's folder.
+        The engine's ``PARAMETERS`` with what the solver's folder sets.
     """
 
     instance: Any
@@ -161,7 +161,8 @@ class Engine(Protocol):
     """An engine: a module of this package, or any module that a solver.toml names by its dotted path."""
 
     PROBLEMS: tuple[str, ...]
-    """The problems it can take."""
+    """The problems it can take. An engine with parameters has a mapping ``PARAMETERS`` of their defaults beside it; a
+    solver.toml may then set these and no others."""
 
     def run(self, task: Task) -> Outcome:
         """Search until ``task.over()``, offering answers to ``task.incumbent``."""

@@ -7,20 +7,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ncosolve.engines.base import Outcome, Task
-from ncosolve.problems.base import TIME_TOLERANCE, IntArray
+from ncosolve.problems.base import IntArray
+from ncosolve.problems.windows import time_tolerance
 from ncosolve.search.label_setting import Arcs, Limits, Tour, conflict, shortest_tour
 from ncosolve.search.route_partition import Routes, best_partition, cheapest_routes
 
 PROBLEMS = ("tsp", "cvrp", "vrptw", "tsptw", "tspdl")
 
-LABELS = 3_000_000
-"""Labels made before it gives up; the parameter ``labels`` changes it."""
+PARAMETERS = {"labels": 3_000_000}
+"""Labels made before it gives up."""
 REASON_LABELS = 100_000
 """The same for each set of nodes of which it is asked whether they clash."""
 BEAM = 100
 """Labels a level of the beam search that supplies an upper bound."""
 SOON = 30
 """Up to this many nodes that beam search takes milliseconds, and the clock is not asked."""
+LEEWAY = 1.001
+"""Windows get the tolerance of the independent check and a trifle, for sums in another order round otherwise."""
 NAMED = 12
 """Up to so many nodes are named when they clash."""
 
@@ -46,7 +49,7 @@ class TourForm:
         return np.concatenate([nodes[:1], nodes[:0:-1]]) if self.backwards else nodes
 
 
-def tour_form(instance: Any, leeway: float = 1.0) -> TourForm:
+def tour_form(instance: Any, leeway: float = LEEWAY) -> TourForm:
     """Put a TSP, TSPTW or TSPDL into the form of arcs with windows.
 
     Seen backwards, a ship with draft limits loads: its clock is the load, loading takes ``demand`` and must start by
@@ -70,12 +73,11 @@ def tour_form(instance: Any, leeway: float = 1.0) -> TourForm:
     return TourForm(_untimed(instance))
 
 
-def _timed(instance: Any, leeway: float = 1.0) -> Arcs:
+def _timed(instance: Any, leeway: float = LEEWAY) -> Arcs:
     distance, due = instance.distance.matrix(), instance.due_date
     service = instance.service_time.copy()
     service[0] = 0.0
-    tolerance = TIME_TOLERANCE * np.maximum(1.0, 1e-9 * np.abs(np.where(np.isfinite(due), due, 0.0)))
-    return Arcs(distance, distance + service[:, None], instance.ready_time, due + leeway * tolerance)
+    return Arcs(distance, distance + service[:, None], instance.ready_time, due + leeway * time_tolerance(due))
 
 
 def _untimed(instance: Any) -> Arcs:
@@ -88,7 +90,7 @@ def run(task: Task) -> Outcome:
 
     Where time is up it offers what it has, as no other solver has the time to do better.
     """
-    limits = Limits(int(task.parameters.get("labels", LABELS)), over=task.deadline.over)
+    limits = Limits(int(task.parameters.get("labels", PARAMETERS["labels"])), over=task.deadline.over)
     if task.instance.kind == "routes":
         outcome = _solve_routes(task, limits)
         if outcome is None and task.over():
@@ -138,7 +140,7 @@ def below(task: Task, cost: float) -> float:
 
 def _optimal(task: Task, cost: float) -> Outcome | None:
     """Say that the incumbent is optimal, unless the check refused the optimum for the last bit of a window."""
-    if task.incumbent.answer is None or task.incumbent.cost > cost + 1e-9 * max(1.0, abs(cost)):
+    if task.incumbent.answer is None or task.incumbent.cost > cost + 1e-9 * abs(cost):
         return None
     return Outcome(1, bound=task.incumbent.cost, optimal=True)
 

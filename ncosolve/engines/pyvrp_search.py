@@ -142,7 +142,7 @@ def _fixed_cost(instance: Any, numbers: Scaled) -> int:
 
 def _largest_penalty(instance: Any, numbers: Scaled) -> float:
     """The largest penalty at which no penalised sum leaves 62 bits."""
-    excess = 1.0 if numbers.loads is None else float(numbers.loads.demand.sum())
+    excess = 1.0 if numbers.loads is None else max(1.0, float(numbers.loads.demand.sum()))
     if numbers.windows is not None:
         leg = float(numbers.windows.travel.max())
         excess = max(excess, instance.n * (numbers.windows.horizon + leg))

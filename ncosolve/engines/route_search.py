@@ -32,12 +32,12 @@ from ncosolve.search.ruin_recreate import MISMATCH, iterate
 from ncosolve.search.savings import savings_routes
 
 PROBLEMS = ("cvrp", "vrptw")
+PARAMETERS = {"removals": 10.0, "start_temperature": 3.0, "end_temperature": 0.05}
+"""Customers that a ruin removes, in the mean; the temperature at both ends of the budget, in mean distances to the five
+nearest customers, falling geometrically."""
 RUIN_NEIGHBOURS = 100
 FEWEST_PLACES, MOST_PLACES = 20, 40
 """How many neighbours an insertion looks at: 400 routes a customer, within these limits (long routes need fewer)."""
-REMOVALS = 10.0
-START_TEMPERATURE, END_TEMPERATURE = 3.0, 0.05
-"""In mean distances to the five nearest customers; falls geometrically with the budget."""
 FIRST_WAVE = 0.05
 """The share of the budget in which the temperature falls once already, so that a long run has a fair answer early."""
 FLEET_SHARE = 0.5
@@ -58,6 +58,8 @@ class Plan:
         instance = task.instance
         n = instance.n
         timed = instance.problem == "vrptw"
+        self.removals = float(task.parameters["removals"])
+        self.temperatures = float(task.parameters["start_temperature"]), float(task.parameters["end_temperature"])
         self.n, self.vehicles_first = n, instance.objective == "vehicles"
         self.metric: Metric = metric_of(instance.distance)
         visit = np.zeros((n, 4))
@@ -111,11 +113,12 @@ class RouteSearch:
                 self._restore()
             share = max(0.0, (progress - FLEET_SHARE) / (1.0 - FLEET_SHARE))
         share = share / FIRST_WAVE if share < FIRST_WAVE else (share - FIRST_WAVE) / (1.0 - FIRST_WAVE)
-        temperature = plan.unit * START_TEMPERATURE * (END_TEMPERATURE / START_TEMPERATURE) ** share
+        first, last = plan.temperatures
+        temperature = plan.unit * first * (last / first) ** share
         while iterations > 0:
             if self._saving and self._routes.counts[BANKED] == 0 and self._vehicles() > plan.fewest:
                 self._drop_route()
-            iterations -= self._step(iterations, temperature, removals=REMOVALS)
+            iterations -= self._step(iterations, temperature, removals=plan.removals)
 
     def best(self) -> tuple[NDArray[np.int64], ...]:
         """The best complete solution; one with a route for each customer without a place where there is none."""

@@ -91,8 +91,8 @@ def scaled(instance: Any, most_nodes: int) -> Scaled:
     timed, loaded = hasattr(instance, "due_date"), hasattr(instance, "capacity")
     times = [instance.ready_time, instance.due_date, instance.service_time] if timed else []
     amounts = [instance.demand, np.array([instance.capacity])] if loaded else []
-    span = max(1e-300, _span(instance, table) if timed else 2.0 * instance.n * float(table.max()))
-    total = max(1e-300, *(float(amount.sum()) for amount in amounts)) if loaded else 1.0
+    span = (_span(instance, table) if timed else 2.0 * instance.n * float(table.max())) or 1.0
+    total = max(float(amount.sum()) for amount in amounts) if loaded else 1.0
     time_unit, load_unit = _decimal_unit(table, *times), _decimal_unit(*amounts)
     exact = time_unit is not None and load_unit is not None and max(span * time_unit, total * load_unit) <= ROOM
     unit = time_unit if exact and time_unit is not None else _power_of_two(ROOM / span)

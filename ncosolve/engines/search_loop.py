@@ -45,15 +45,16 @@ def run_searches(task: Task, make: Callable[[int], Search], chunk: int) -> int:
         equal answers.
     """
     with left_out(task.deadline):
-        searches = [make(task.seed * 1_000_003 + k) for k in range(task.threads)]
-        for search in searches:
-            task.incumbent.offer(search.best())
+        searches: list[Search] = []
+        while len(searches) < task.threads and not (searches and task.over()):
+            searches.append(make(task.seed * 1_000_003 + len(searches)))
+            task.incumbent.offer(searches[-1].best())
         if task.over():
             return 0
         done = _advance(task, searches[0], 0, chunk)  # compiles before there are threads
         if task.threads == 1:
             return _loop(task, searches[0], done, chunk)
-        with concurrent.futures.ThreadPoolExecutor(task.threads) as pool:
+        with concurrent.futures.ThreadPoolExecutor(len(searches)) as pool:
             loops = [pool.submit(_loop, task, search, done * (k == 0), chunk) for k, search in enumerate(searches)]
             try:
                 while concurrent.futures.wait(loops, timeout=0.1).not_done:

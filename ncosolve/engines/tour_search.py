@@ -18,9 +18,8 @@ from ncosolve.search.random import seed_state
 from ncosolve.search.two_opt import MISMATCH, descend, iterate, make_tour, push, tour_length
 
 PROBLEMS = ("tsp",)
-NEIGHBOURS = 10
-START_TEMPERATURE = 0.1
-"""In mean edges of the start tour; falls in a straight line to 0 with the budget."""
+PARAMETERS = {"neighbours": 10, "start_temperature": 0.1}
+"""Neighbours a node; the first temperature in mean edges of the start tour, which falls in a straight line to 0."""
 SMALLEST = 8
 """Below this many nodes there is no room for a double bridge."""
 CHUNK = 1000
@@ -32,10 +31,11 @@ def run(task: Task) -> Outcome:
     if not instance.distance.symmetric or instance.n < SMALLEST:
         return _directed(task)
     metric = metric_of(instance.distance)
-    lists = nearest(metric, NEIGHBOURS)
+    lists = nearest(metric, int(task.parameters["neighbours"]))
     start = task.incumbent.answer
     order = greedy_tour(metric, lists) if start is None else np.asarray(start, np.int32)
-    return Outcome(run_searches(task, lambda seed: TourSearch(metric, lists, order, seed), CHUNK))
+    heat = float(task.parameters["start_temperature"])
+    return Outcome(run_searches(task, lambda seed: TourSearch(metric, lists, order, heat, seed), CHUNK))
 
 
 def _directed(task: Task) -> Outcome:
@@ -50,10 +50,12 @@ def _directed(task: Task) -> Outcome:
 class TourSearch:
     """Iterated local search on one tour; see `ncosolve.engines.search_loop.Search`."""
 
-    def __init__(self, metric: Metric, lists: NDArray[np.int32], order: NDArray[np.int32], seed: int) -> None:
+    def __init__(
+        self, metric: Metric, lists: NDArray[np.int32], order: NDArray[np.int32], heat: float, seed: int
+    ) -> None:
         self._metric, self._lists, self._rng = metric, lists, seed_state(seed)
         self._tour = make_tour(order, tour_length(metric, order))
-        self._edge = self._tour.length[0] / len(order)
+        self._temperature = heat * self._tour.length[0] / len(order)
         self._best = self._tour.order.copy()
         self.cost = float(self._tour.length[0])
         self._fresh = True
@@ -65,7 +67,7 @@ class TourSearch:
             for node in self._tour.order:
                 push(self._tour, node)
             descend(self._metric, self._lists, self._tour)
-        temperature = START_TEMPERATURE * self._edge * (1.0 - progress)
+        temperature = self._temperature * (1.0 - progress)
         kept = iterate(self._metric, self._lists, self._tour, self._rng, iterations, temperature, DEBUG)
         if kept == MISMATCH:
             raise EngineError("a move's gain is not what the tour's length says")

@@ -38,8 +38,8 @@ PROBE_SECONDS = 0.3
 """The same in seconds, at most."""
 PROOF = 0.2
 """Share of the time limit for the attempt to prove the optimum."""
-LABELS = 6_000_000
-"""Labels of that attempt; the parameter ``labels`` changes it, 0 leaves the attempt out."""
+PARAMETERS = {"labels": 6_000_000}
+"""Labels of that attempt; 0 leaves it out."""
 BEAM = 300
 """Labels a level of the beam search for a start, where the first short search found none that is on time."""
 LARGEST_PROOF = 300
@@ -57,7 +57,7 @@ def run(task: Task) -> Outcome:
     form = tour_form(task.instance, LEEWAY)
     windows = make_windows(form.arcs.cost, form.arcs.time, form.arcs.ready, form.arcs.due)
     order = _first_order(task, form)
-    done, labels = 0, int(task.parameters.get("labels", LABELS))
+    done, labels = 0, int(task.parameters.get("labels", PARAMETERS["labels"]))
     if task.instance.problem in PROBLEMS and task.instance.n <= LARGEST_PROOF and labels > 0:
         with left_out(task.deadline):
             probe = WindowSearch(windows, form, order, task.seed)

@@ -1,6 +1,7 @@
 """Files in and out: instances and solutions in the formats of the literature; one module a format."""
 
 import importlib
+import logging
 import os
 import re
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from ncosolve.formats.text import decode, load, save
 from ncosolve.problems import module
 from ncosolve.resources import folder
 from ncosolve.solution import Solution
+
+log = logging.getLogger("ncosolve")
 
 _READERS = {
     "mps": "mps:parse_mps",
@@ -144,6 +147,23 @@ def read_solution(path: str | PathLike[str], instance: Any) -> Solution:
         raise error.within(str(path)) from None
 
 
+def check_target(instance: Any, path: str | PathLike[str]) -> None:
+    """Tell before a search whether `write_solution` can write its answer there.
+
+    Raises
+    ------
+    InputError
+        When the format that the path names does not fit the instance.
+    """
+    checks = {".tour": "solutions:require_tour", ".geojson": "geojson:require_coords"}
+    check = checks.get(_suffix(Path(fspath(path))))
+    if check is not None:
+        try:
+            _function(check)(instance)
+        except InputError as error:
+            raise error.within(str(path)) from None
+
+
 def write_solution(solution: Solution, path: str | PathLike[str]) -> None:
     """Write a solution to a file, whole or not at all: ``.tour``, ``.geojson``, otherwise ``.sol``.
 
@@ -171,7 +191,10 @@ def _instance(data: bytes, file: Path, problem: str | None) -> Any:
     kind = detect(text, problem, _suffix(file))
     if kind == "keyed":
         document = keyed.parse(text)
-        return _function(_KEYED_READERS[keyed.problem_of(document)])(document, name)
+        instance = _function(_KEYED_READERS[keyed.problem_of(document)])(document, name)
+        for key in document.header.keys() - keyed.KEYS:  # said only of a file that is read otherwise
+            log.warning("%s: line %d: the key %s is not known and was ignored", file, document.header[key].line, key)
+        return instance
     return _function(_READERS[kind])(text, name)
 
 

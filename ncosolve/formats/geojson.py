@@ -23,8 +23,7 @@ def dumps(solution: Solution) -> str:
         When the instance has no coordinates.
     """
     instance: Any = solution.instance
-    if instance.kind == "values" or instance.distance.coords is None:
-        raise InputError(f"GeoJSON needs coordinates, and this {instance.problem} has none")
+    require_coords(instance)
     places = _positions(instance.distance)
     demand = getattr(instance, "demand", None)
     routes = [solution.answer[1:]] if instance.kind == "tour" else solution.answer
@@ -32,6 +31,12 @@ def dumps(solution: Solution) -> str:
     features += [_line(k, route, places, demand) for k, route in enumerate(routes, 1)]
     about = {"name": instance.name, "problem": instance.problem, "cost": solution.cost}
     return json.dumps({"type": "FeatureCollection", "properties": about, "features": features}) + "\n"
+
+
+def require_coords(instance: Any) -> None:
+    """InputError when the instance has no coordinates."""
+    if instance.kind == "values" or instance.distance.coords is None:
+        raise InputError(f"GeoJSON needs coordinates, and this {instance.problem} has none")
 
 
 def _positions(distance: Distance) -> FloatArray:

@@ -209,10 +209,8 @@ def _put(header: dict[str, Entry], key: str, colon: bool, entry: Entry) -> None:
     where = line(entry.line)
     if key in REFUSED:
         raise InputError(f"{key} means {REFUSED[key]}, which is not supported", where=where)
-    if key not in KEYS:
-        if not colon:
-            raise InputError(f"{shown(key)} is neither a key nor a section of TSPLIB", where=where)
-        log.warning("%s: the key %s is not known and was ignored", where, key)
+    if key not in KEYS and not colon:
+        raise InputError(f"{shown(key)} is neither a key nor a section of TSPLIB", where=where)
     if key in header and key != "COMMENT" and header[key].value != entry.value:
         raise InputError(f"{key} stands twice, before on line {header[key].line} with another value", where=where)
     header.setdefault(key, entry)

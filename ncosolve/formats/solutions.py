@@ -36,13 +36,13 @@ def parse(text: str, instance: Any) -> Any:
     if _TOUR.search(text):
         return _tour(text, instance)
     routes = _routes(text)
-    if not routes:
+    if not routes and instance.n > 1:
         raise InputError("holds no solution, expected lines Route #1: ... or a TOUR_SECTION")
     if instance.kind == "routes":
         return routes
     if len(routes) > 1:
         raise InputError(f"holds {len(routes)} routes, expected one: {instance.problem} has a tour")
-    return [0, *routes[0]]
+    return [0, *(routes[0] if routes else [])]
 
 
 def _routes(text: str) -> list[list[int]]:
@@ -118,8 +118,13 @@ def _dumps_values(solution: Solution) -> str:
 def dumps_tour(solution: Solution) -> str:
     """The text of a ``.tour`` file in the node numbers of the instance's file; InputError where there is no tour."""
     instance: Any = solution.instance
-    if instance.kind != "tour":
-        raise InputError(f"a .tour file holds a tour, but {instance.problem} has {instance.kind}; use .sol")
+    require_tour(instance)
     nodes = "\n".join(map(str, _ids(instance)[solution.tour].tolist()))
     header = [("NAME", f"{instance.name}.tour"), ("COMMENT", f"cost {written(solution.cost)}"), ("TYPE", "TOUR")]
     return keyed.render([*header, ("DIMENSION", str(instance.n))], [("TOUR_SECTION", f"{nodes}\n-1")])
+
+
+def require_tour(instance: Any) -> None:
+    """InputError when the answers of the instance are no tours."""
+    if instance.kind != "tour":
+        raise InputError(f"a .tour file holds a tour, but {instance.problem} has {instance.kind}; use .sol")

@@ -37,11 +37,15 @@ def generate(problem: str, n: int, seed: int = 0, **options: Any) -> Any:
     InputError
         For an unknown problem or option, or a size that is not allowed.
     """
-    from ncosolve.problems.randomness import whole
+    from ncosolve.problems.base import whole  # imports NumPy, and the names of the problems need none
 
     make = module(problem).generate
     size, start = whole(n, "n"), whole(seed, "seed", 0)
     try:
         return make(size, seed=start, **options)
+    except (ValueError, OverflowError, MemoryError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{problem}: {error}") from None
     except TypeError as error:
         raise InputError(f"{problem}: {str(error).split(') ')[-1].removeprefix('generate() ')}") from None

@@ -1,6 +1,8 @@
 """What all problems share: the protocol, the result of the independent check, validation of arrays."""
 
 import dataclasses
+import math
+import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
@@ -87,6 +89,12 @@ class Problem(Protocol):
         """Why no feasible solution can exist, where that is plain from the data; None otherwise."""
 
 
+def describe(instance: Any) -> str:
+    """A short ``repr``: class, name and size, not the arrays."""
+    name = f"{instance.name!r}, " if instance.name else ""
+    return f"{type(instance).__name__}({name}n={instance.n})"
+
+
 P = TypeVar("P")
 
 
@@ -121,6 +129,23 @@ def positive(value: float, field: str, zero: bool = False) -> float:
     if not np.isfinite(number) or number < 0 or (number == 0 and not zero):
         raise InputError(f"is {number:g}, expected a finite number {'>= 0' if zero else '> 0'}", where=field)
     return number
+
+
+def real(value: Any) -> float | None:
+    """The value as a finite number, None if it is none."""
+    try:
+        finite = not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value)
+    except OverflowError:
+        finite = False
+    return float(value) if finite else None
+
+
+def whole(value: Any, field: str, low: int = 1) -> int:
+    """A whole number of at least ``low``; InputError names the field."""
+    number = real(value)
+    if number is None or number != math.floor(number) or number < low:
+        raise InputError(f"is {value!r}, expected a whole number >= {low}", where=field)
+    return int(value)
 
 
 def worst(constraint: str, amounts: FloatArray, label: str) -> list[Violation]:

@@ -8,16 +8,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ncosolve.errors import InputError
-from ncosolve.problems.base import Check, FloatArray, IntArray, Violation, as_routes, positive, vector, worst
+from ncosolve.problems.base import (
+    Check,
+    FloatArray,
+    IntArray,
+    Violation,
+    as_routes,
+    describe,
+    positive,
+    vector,
+    whole,
+    worst,
+)
 from ncosolve.problems.cvrp_recipes import CVRPBatch, unit_square, x_set
 from ncosolve.problems.distance import Distance
-from ncosolve.problems.randomness import generator, one_of, whole
+from ncosolve.problems.randomness import generator, one_of
 
 OBJECTIVES = ("distance", "vehicles")
 """``distance`` minimises the total distance; ``vehicles`` the number of routes first, then the distance."""
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class CVRP:
     """A capacitated vehicle routing problem; node 0 is the depot.
 
@@ -48,6 +59,8 @@ class CVRP:
     max_vehicles: int | None
     objective: str
     name: str
+
+    __repr__ = describe
 
     def __init__(
         self,

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ncosolve.errors import InputError
-from ncosolve.problems.base import FloatArray, IntArray, positive
-from ncosolve.problems.randomness import distinct_points, one_of, pick, whole
+from ncosolve.problems.base import FloatArray, IntArray, positive, whole
+from ncosolve.problems.randomness import distinct_points, one_of, pick
 
 GRID = 1000
 """The X set lies on whole coordinates 0..GRID."""

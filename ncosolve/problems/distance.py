@@ -69,6 +69,8 @@ class Distance:
             if self.weights is None:
                 raise InputError("is missing", where="distance")
             object.__setattr__(self, "weights", _matrix(self.weights, self.rounding))
+            if self.coords is not None and len(self.coords) != len(self.weights):
+                raise InputError(f"are of {len(self.coords)} nodes, the matrix has {len(self.weights)}", where="coords")
         elif self.coords is None:
             raise InputError("are missing", where="coords")
 

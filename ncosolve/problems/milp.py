@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ncosolve.errors import InputError
-from ncosolve.problems.base import BoolArray, Check, FloatArray, replace, vector, worst
-from ncosolve.problems.randomness import generator, one_of, whole
+from ncosolve.problems.base import BoolArray, Check, FloatArray, describe, replace, vector, whole, worst
+from ncosolve.problems.randomness import generator, one_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -19,7 +19,7 @@ ROW_TOLERANCE = 1e-6
 INTEGRALITY_TOLERANCE = 1e-6
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class MILP:
     """A mixed-integer linear program.
 
@@ -65,6 +65,8 @@ class MILP:
     row_names: tuple[str, ...]
     name: str
 
+    __repr__ = describe
+
     def __init__(
         self,
         objective: ArrayLike,
@@ -85,13 +87,16 @@ class MILP:
 
         put = object.__setattr__
         try:
-            matrix = csr_array(rows, dtype=np.float64)
+            matrix = csr_array(rows, dtype=np.float64, copy=True)
         except (TypeError, ValueError):
             raise InputError("is not a matrix of numbers", where="rows") from None
         if matrix.ndim != 2:
             raise InputError(f"has shape {matrix.shape}, expected (m, n)", where="rows")
         if not np.isfinite(matrix.data).all():
             raise InputError("holds a coefficient that is not finite", where="rows")
+        matrix.sum_duplicates()
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
         m, n = matrix.shape
         put(self, "rows", matrix)
         put(self, "objective", vector(objective, n, "objective"))
@@ -102,6 +107,7 @@ class MILP:
         whole = np.zeros(n, np.bool_) if integer is None else np.array(integer, np.bool_)
         if whole.shape != (n,):
             raise InputError(f"has shape {whole.shape}, expected ({n},)", where="integer")
+        whole.flags.writeable = False
         put(self, "integer", whole)
         put(self, "maximise", bool(maximise))
         put(self, "offset", float(vector([offset], 1, "offset")[0]))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import block_array, coo_array
 
-from ncosolve.problems.base import FloatArray, IntArray, positive
+from ncosolve.problems.base import FloatArray, IntArray, positive, whole
 from ncosolve.problems.milp import MILP
-from ncosolve.problems.randomness import between, whole
+from ncosolve.problems.randomness import between
 
 _LOW, _HIGH, _DEVIATION = 1.0, 100.0, 50.0  # common values of items, and how far a bidder's own may lie off them
 

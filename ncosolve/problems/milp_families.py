@@ -4,9 +4,9 @@ import numpy as np
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, kron
 
 from ncosolve.errors import InputError
-from ncosolve.problems.base import IntArray
+from ncosolve.problems.base import IntArray, whole
 from ncosolve.problems.milp import MILP
-from ncosolve.problems.randomness import between, whole
+from ncosolve.problems.randomness import between
 
 _DRAWS = 100  # of capacities, before facility location gives up
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from ncosolve.errors import InputError
-from ncosolve.problems.base import BoolArray, FloatArray, IntArray
+from ncosolve.problems.base import BoolArray, FloatArray, IntArray, whole
 from ncosolve.problems.milp import MILP
-from ncosolve.problems.randomness import between, generator, whole
+from ncosolve.problems.randomness import between, generator
 
 _BOUND = 10.0  # standard deviation of the bounds of free columns
 

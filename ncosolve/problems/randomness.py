@@ -1,40 +1,23 @@
 """What the random generators share: seeds, choices among options, points on a grid of which no two are equal."""
 
-import math
-import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ncosolve.errors import InputError
-from ncosolve.problems.base import IntArray
+from ncosolve.problems.base import IntArray, real, whole
 
 BLOCK = 1024
 """Fewest candidates that are proposed at once."""
 
 
-def whole(value: Any, field: str, low: int = 1) -> int:
-    """A whole number of at least ``low``; InputError names the field."""
-    number = _number(value)
-    if number is None or number != math.floor(number) or number < low:
-        raise InputError(f"is {value!r}, expected a whole number >= {low}", where=field)
-    return int(value)
-
-
 def between(value: Any, low: float, high: float, field: str) -> float:
     """A number from ``low`` to ``high``; InputError names the field."""
-    number = _number(value)
+    number = real(value)
     if number is None or not low <= number <= high:
         raise InputError(f"is {value!r}, expected a number from {low:g} to {high:g}", where=field)
     return number
-
-
-def _number(value: Any) -> float | None:
-    """The value as a finite number, if it is one."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
-        return None
-    return float(value)
 
 
 def generator(seed: int) -> np.random.Generator:

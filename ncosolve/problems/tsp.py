@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour
+from ncosolve.errors import InputError
+from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, describe, vector, whole
 from ncosolve.problems.distance import Distance
-from ncosolve.problems.randomness import generator, one_of, whole
+from ncosolve.problems.randomness import generator, one_of
 
 if TYPE_CHECKING:
     import networkx
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class TSP:
     """A travelling salesman problem.
 
@@ -43,6 +44,8 @@ class TSP:
     name: str
     ids: IntArray
 
+    __repr__ = describe
+
     def __init__(
         self,
         distance: Distance | ArrayLike | None = None,
@@ -54,7 +57,7 @@ class TSP:
     ) -> None:
         object.__setattr__(self, "distance", Distance.of(distance, coords, rounding))
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "ids", np.arange(1, self.n + 1) if ids is None else np.array(ids, np.int64))
+        object.__setattr__(self, "ids", _node_ids(ids, self.n))
 
     @classmethod
     def from_networkx(cls, graph: "networkx.Graph", weight: str = "weight", name: str = "") -> "TSP":
@@ -88,6 +91,14 @@ class TSP:
 
 
 INSTANCE = TSP
+
+
+def _node_ids(ids: ArrayLike | None, n: int) -> IntArray:
+    numbers = vector(np.arange(1, n + 1) if ids is None else ids, n, "ids").astype(np.int64)
+    if len(np.unique(numbers)) < n:
+        raise InputError("holds a number twice", where="ids")
+    numbers.flags.writeable = False
+    return numbers
 
 
 LAYOUTS = ("uniform", "clustered")

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ncosolve.errors import InputError
-from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, vector, worst
+from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, describe, vector, whole, worst
 from ncosolve.problems.distance import Distance
-from ncosolve.problems.randomness import legacy_generator, one_of, whole
+from ncosolve.problems.randomness import legacy_generator, one_of
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class TSPDL:
     """A travelling salesman problem with draft limits, in delivery form (Rakke et al. 2012); node 0 is the depot.
 
@@ -40,6 +40,8 @@ class TSPDL:
     demand: FloatArray
     draft_limit: FloatArray
     name: str
+
+    __repr__ = describe
 
     def __init__(
         self,

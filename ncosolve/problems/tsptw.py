@@ -6,13 +6,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, positive
+from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, describe, positive, whole
 from ncosolve.problems.distance import Distance
-from ncosolve.problems.randomness import legacy_generator, one_of, whole
+from ncosolve.problems.randomness import legacy_generator, one_of
 from ncosolve.problems.windows import lateness, put_windows, window_clash
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class TSPTW:
     """A travelling salesman problem with time windows; node 0 is the depot.
 
@@ -41,6 +41,8 @@ class TSPTW:
     due_date: FloatArray
     service_time: FloatArray
     name: str
+
+    __repr__ = describe
 
     def __init__(
         self,

@@ -5,15 +5,15 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from ncosolve.problems.base import Check, FloatArray, IntArray, as_routes
+from ncosolve.problems.base import Check, FloatArray, IntArray, as_routes, describe, whole
 from ncosolve.problems.cvrp import capacity_clash, fleet_order, fleet_violations, put_fleet, routes_length
 from ncosolve.problems.distance import Distance
-from ncosolve.problems.randomness import generator, one_of, whole
+from ncosolve.problems.randomness import generator, one_of
 from ncosolve.problems.vrptw_recipes import KINDS, VRPTWBatch, solomon_like, unit_square
 from ncosolve.problems.windows import lateness, put_windows, window_clash
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class VRPTW:
     """A vehicle routing problem with time windows; node 0 is the depot.
 
@@ -46,6 +46,8 @@ class VRPTW:
     max_vehicles: int | None
     objective: str
     name: str
+
+    __repr__ = describe
 
     def __init__(
         self,

@@ -47,10 +47,10 @@ def lateness(instance: Any, routes: tuple[IntArray, ...]) -> list[Violation]:
         np.maximum.at(late, there, excess)
         active &= there != 0
         here = there
-    return worst("time window", np.where(late > _tolerance(instance.due_date), late, 0.0), "node")
+    return worst("time window", np.where(late > time_tolerance(instance.due_date), late, 0.0), "node")
 
 
-def _tolerance(due_date: FloatArray) -> FloatArray:
+def time_tolerance(due_date: FloatArray) -> FloatArray:
     """How late is not late; it grows with the due date, as rounding errors do."""
     return TIME_TOLERANCE * np.maximum(1.0, 1e-6 * np.abs(np.where(np.isfinite(due_date), due_date, 0.0)))
 
@@ -61,7 +61,7 @@ def window_clash(instance: Any) -> str | None:
         return None
     table = instance.distance.matrix()
     opens, closes, service = instance.ready_time, instance.due_date, instance.service_time
-    tolerance = 2.0 * _tolerance(closes)  # twice what the check allows: sums in another order round otherwise
+    tolerance = 2.0 * time_tolerance(closes)  # twice what the check allows: sums in another order round otherwise
     arrival = np.maximum(opens[0] + _shortest(table, np.concatenate([[0.0], service[1:]])), opens)
     if (arrival > closes + tolerance)[1:].any():
         k = 1 + int(np.argmax((arrival - closes)[1:]))

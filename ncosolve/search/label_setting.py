@@ -120,12 +120,14 @@ def shortest_tour(arcs: Arcs, upper: float = np.inf, limits: Limits | None = Non
     limits, n = limits or Limits(), len(arcs.ready)
     if n == 1:
         return Tour(np.zeros(1, np.int64), 0.0, True) if upper > 0 else Tour(None, np.inf, True)
-    tight = tighten(arcs)
+    tight = tighten(arcs, limits.over)
     if tight is None:
         return Tour(None, np.inf, True)
+    if limits.over():
+        return Tour(None, np.inf, False)
     narrow, latest = tight
     reduced, bound = reduced_costs(narrow.cost)
-    room = upper - bound - 1e-9 * max(1.0, abs(bound))
+    room = upper - bound - 1e-9 * abs(bound)
     if not room > 0:
         return Tour(None, np.inf, True)
     must = LookAhead(latest)
@@ -285,11 +287,18 @@ def fastest(time: FloatArray) -> FloatArray:
     return table
 
 
-def tighten(arcs: Arcs) -> tuple[Arcs, FloatArray] | None:
+def tighten(arcs: Arcs, over: Callable[[], bool] = lambda: False) -> tuple[Arcs, FloatArray] | None:
     """Narrow the windows and forbid arcs without losing any tour through all nodes.
 
     A visit is not before its earliest predecessor allows, nor after its latest successor does. A node from which
     another one cannot be reached in time comes behind it, and no arc may skip a node that must lie between.
+
+    Parameters
+    ----------
+    arcs : Arcs
+        What to tighten.
+    over : callable
+        Whether to make do with the rounds so far, asked after each.
 
     Returns
     -------
@@ -320,7 +329,7 @@ def tighten(arcs: Arcs) -> tuple[Arcs, FloatArray] | None:
         due[:-1] = np.minimum(due, np.where(allowed, due[None, :] - time, -np.inf).max(axis=1))[:-1]
         if (ready > due).any():
             return None
-        if known == (float(ready.sum()), float(due.sum()), int(allowed.sum())):
+        if known == (float(ready.sum()), float(due.sum()), int(allowed.sum())) or over():
             break
     cost = np.where(_folded(allowed), arcs.cost, np.inf)
     closes = np.append(due[n], due[1:n])
