@@ -22,7 +22,7 @@ def engine(monkeypatch):
 
     def install(run):
         class Fake:
-            PROBLEMS = PROBLEMS
+            PROBLEMS = ("tsp", "tsptw")
 
         Fake.run = staticmethod(run)
         monkeypatch.setattr(catalog.NamedSolver, "load", lambda self: Fake)
@@ -239,3 +239,42 @@ def test_vehicles_first_compares_vehicles_before_distance():
     assert incumbent.offer([[1], [2], [3]])
     assert incumbent.offer([[1, 3], [2]])
     assert not incumbent.offer([[1], [2], [3]])
+
+
+def test_tiny_costs_are_not_called_optimal_by_rounding():
+    """Distances of 1e-9: a difference of six per cent is no rounding error."""
+    coords = np.random.default_rng(3).random((30, 2)) * 1e-9
+    solution = solve(ncosolve.TSP(coords=coords), "tour-search", max_iterations=0)
+    assert solution.status == "feasible"
+    assert solution.bound < solution.cost
+
+
+def test_windows_have_one_tolerance():
+    """What the check accepts, late by a trifle that grows with the due date, no solver calls infeasible."""
+    matrix = np.array([[0, 1e7 + 5e-6, 1.0], [1, 0, 1], [1, 2e7, 0]])
+    instance = ncosolve.TSPTW(matrix, ready_time=[0, 0, 0], due_date=[1e9, 1e7, 1e9])
+    assert instance.check([0, 1, 2]).feasible
+    for solver in ("exact", "window-search"):
+        assert solve(instance, solver, time_limit=1).cost == pytest.approx(10000002.000005)
+
+
+def test_many_threads_do_not_break_the_time_limit():
+    solution = solve(ncosolve.generate("cvrp", 200, seed=1), "route-search", time_limit=0.2, threads=5000)
+    assert solution.feasible
+    assert solution.time_search < 3.0
+
+
+@pytest.mark.parametrize("solver", ["route-search", "exact", "ortools", "pyvrp"])
+def test_nothing_to_carry_and_nowhere_to_go(solver):
+    """Zero demands, zero distances, and demands with many decimals."""
+    if catalog.solvers()[solver].missing():
+        pytest.skip(f"{solver} is not installed")
+    matrix = np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0.0]])
+    assert solve(ncosolve.CVRP(matrix, demand=[0, 0, 0], capacity=1), solver, time_limit=0.5).cost == 4
+    nowhere = ncosolve.CVRP(np.zeros((3, 3)), demand=[0, 0.1234567891, 0.987654321], capacity=1.5)
+    assert solve(nowhere, solver, time_limit=0.5).cost == 0
+
+
+def test_a_short_name_for_a_long_thing():
+    solution = solve(SQUARE)
+    assert repr(solution) == "Solution(TSP(n=4), cost=4, optimal)"

@@ -171,3 +171,15 @@ def test_bounds_that_cross_by_less_than_the_tolerance_do_not_clash():
     instance = MILP([1], [[1]], [0], [9], lower=[1 + 1e-9], upper=[1])
     assert instance.check([1]).feasible
     assert instance.clash() is None
+
+
+def test_the_matrix_is_a_copy_that_cannot_be_changed():
+    from scipy.sparse import csr_array
+
+    rows = csr_array(np.array([[1.0, 2.0]]))
+    milp = MILP([1, 1], rows, [0], [5], integer=[True, False])
+    rows.data[0] = 99
+    assert milp.rows.toarray().tolist() == [[1, 2]]
+    for array in (milp.rows.data, milp.integer):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0

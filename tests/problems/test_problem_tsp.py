@@ -58,3 +58,14 @@ def test_a_graph_in_two_parts_is_refused():
     graph.add_nodes_from([0, 1])
     with pytest.raises(InputError, match=r"^distance: from node 0 to 1 is inf"):
         TSP.from_networkx(graph)
+
+
+@pytest.mark.parametrize(("ids", "message"), [([1, 2], "ids: has shape"), ([4, 4, 5], "ids: holds a number twice")])
+def test_ids_must_be_one_each(ids, message):
+    with pytest.raises(InputError, match=message):
+        TSP(coords=[[0, 0], [1, 0], [0, 1]], ids=ids)
+
+
+def test_coordinates_for_drawing_must_fit_the_matrix():
+    with pytest.raises(InputError, match="coords: are of 2 nodes, the matrix has 4"):
+        TSP(np.ones((4, 4)), coords=[[0, 0], [1, 1]])
