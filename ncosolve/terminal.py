@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ncosolve.catalog import NamedSolver
     from ncosolve.solution import Solution
 
+WEAK = 0.2
+"""A bound this far from the cost is called weak, for routes it nearly always is."""
 REFRESH = 5.0
 """Updates of the live line a second."""
 
@@ -114,6 +116,8 @@ def summary(solution: "Solution", record: dict[str, Any]) -> str:
     bound = "none"
     if solution.bound is not None:
         bound = f"{amount(solution.bound)}, gap {per_cent(solution.gap)}"
+        if solution.gap is not None and solution.gap > WEAK:
+            bound += " (valid, but weak)"
     rows = [
         ("problem", f"{instance.problem}, n = {instance.n}"),
         ("status", solution.status),
