@@ -120,7 +120,7 @@ def solve(
     if incumbent.answer is None:
         if outcome.infeasible:
             raise Infeasible(outcome.infeasible)
-        raise NoSolutionFound(_nothing(incumbent, used))
+        raise NoSolutionFound(_nothing(incumbent, used, outcome.note))
     return _solution(incumbent, outcome, used, seed)
 
 
@@ -216,9 +216,11 @@ def _solution(incumbent: Incumbent, outcome: Outcome, used: str, seed: int) -> S
     )
 
 
-def _nothing(incumbent: Incumbent, used: str) -> str:
+def _nothing(incumbent: Incumbent, used: str, note: str) -> str:
     seconds = incumbent.deadline.elapsed()
     text = f"no feasible solution found by {used} in {seconds:.1f} s"
+    if note:
+        text += f"; {note}"
     if incumbent.refused is not None:
         text += f"; the last candidate violates {'; '.join(map(str, incumbent.refused.violations))}"
     return text

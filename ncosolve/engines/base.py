@@ -149,12 +149,15 @@ class Outcome:
         Whether the incumbent is proved optimal.
     infeasible : str
         Why no feasible answer exists, where that is proved; empty otherwise.
+    note : str
+        Why it ended before its time without an answer, where it did.
     """
 
     iterations: int = 0
     bound: float | None = None
     optimal: bool = False
     infeasible: str = ""
+    note: str = ""
 
 
 class Engine(Protocol):

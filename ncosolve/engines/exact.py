@@ -22,6 +22,7 @@ BEAM = 100
 """Labels a level of the beam search that supplies an upper bound."""
 SOON = 30
 """Up to this many nodes that beam search takes milliseconds, and the clock is not asked."""
+GIVEN_UP = "the exact search was given up: too many nodes for the labels or the time that it has"
 LEEWAY = 1.001
 """Windows get the tolerance of the independent check and a trifle, for sums in another order round otherwise."""
 NAMED = 12
@@ -95,7 +96,7 @@ def run(task: Task) -> Outcome:
         outcome = _solve_routes(task, limits)
         if outcome is None and task.over():
             task.incumbent.offer([[customer] for customer in range(1, task.instance.n)], 1)
-        return outcome or Outcome(1)
+        return outcome or Outcome(1, note=GIVEN_UP)
     form = tour_form(task.instance)
     unhurried = task.instance.n <= SOON
     beam_limits = Limits(width=BEAM) if unhurried else Limits(width=BEAM, over=task.deadline.over)
@@ -103,7 +104,7 @@ def run(task: Task) -> Outcome:
     outcome = prove_tour(task, form, limits, beam)
     if outcome is None and beam.nodes is not None and task.over():
         task.incumbent.offer(form.turn(beam.nodes), 1)
-    return outcome or Outcome(1)
+    return outcome or Outcome(1, note=GIVEN_UP)
 
 
 def prove_tour(task: Task, form: TourForm, limits: Limits, known: Tour | None = None) -> Outcome | None:

@@ -204,3 +204,8 @@ def test_it_gives_up_early_where_it_cannot_finish():
     with pytest.raises(NoSolutionFound):
         solve(ncosolve.generate("tsp", 60, seed=1), "exact", time_limit=60)
     assert solve(ncosolve.generate("tspdl", 16, seed=1), "auto", time_limit=5).status == "optimal"
+
+
+def test_it_says_that_it_gave_up():
+    with pytest.raises(ncosolve.NoSolutionFound, match="the exact search was given up"):
+        ncosolve.solve(ncosolve.generate("cvrp", 40, seed=1), "exact", time_limit=0.5)

@@ -1,6 +1,7 @@
 """Damaged files: each gives a valid instance or one InputError, quickly; broken counts are never accepted."""
 
 import contextlib
+import gzip
 import os
 import random
 import re
@@ -12,9 +13,11 @@ import pytest
 from ncosolve import formats
 from ncosolve.errors import InputError
 from ncosolve.formats import npz
+from ncosolve.resources import folder
 
 SAMPLES = Path(__file__).parent / "samples"
 NAMES = sorted(entry.name for entry in SAMPLES.iterdir())
+BUNDLED = sorted(entry for entry in folder("instances").glob("*/*") if entry.is_file())
 ROUNDS = int(os.environ.get("NCOSOLVE_FUZZ", "250"))
 """Damaged copies of each sample; the environment variable asks for more."""
 JUNK = (
@@ -93,6 +96,20 @@ def test_damaged_samples_are_read_or_refused_in_one_line(name, tmp_path, capfd):
             error.add_note(f"seed {seed}:\n{path.read_bytes()[:3000]!r}")
             raise
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("file", BUNDLED, ids=lambda file: file.name)
+def test_damaged_bundled_files_are_read_or_refused_in_one_line(file, tmp_path):
+    """The same for the real files that ship with the package, unpacked before they are damaged."""
+    data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    path = tmp_path / file.name.removesuffix(".gz")
+    for seed in range(ROUNDS // 2):
+        path.write_bytes(damage(data, random.Random(f"{file.name} {seed}")))
+        try:
+            settle(path)
+        except BaseException as error:
+            error.add_note(f"seed {seed} of {file.name}")
+            raise
 
 
 @pytest.mark.parametrize("name", ["depot_last.vrp", "free.mps"])
