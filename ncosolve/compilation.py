@@ -13,7 +13,7 @@ from ncosolve.deadline import Deadline
 
 log = logging.getLogger("ncosolve")
 
-COMPILER = "numba:compiler_lock"
+COMPILER, COMPILATION = "numba:compiler_lock", "numba:compile"  # the whole stay, cache and all, and the part of it
 MESSAGE = "compiling kernels, first run only"
 
 
@@ -40,23 +40,21 @@ def left_out(deadline: Deadline) -> Iterator[None]:
 
         def on_start(self, seen: Any) -> None:
             here = self.here
-            if seen.kind == COMPILER:
-                here.depth = getattr(here, "depth", 0) + 1
-                if here.depth == 1:
-                    here.began, here.compiled = time.perf_counter(), False
-            else:
+            here.depth = getattr(here, "depth", 0) + 1
+            if here.depth == 1:
+                here.began, here.compiled = time.perf_counter(), False
+            if seen.kind == COMPILATION:
                 here.compiled = True
-                if deadline.compiling == 0.0 and not deadline.announced:
+                if not deadline.announced:
                     deadline.announced = True
                     log.info(MESSAGE)
 
-        def on_end(self, seen: Any) -> None:
+        def on_end(self, _: object) -> None:
             here = self.here
-            if seen.kind == COMPILER:
-                here.depth -= 1
-                if here.depth == 0 and here.compiled:
-                    deadline.compiling += time.perf_counter() - here.began
+            here.depth -= 1
+            if here.depth == 0 and here.compiled:
+                deadline.compiling += time.perf_counter() - here.began
 
     clock = Clock()
-    with event.install_listener(COMPILER, clock), event.install_listener("numba:compile", clock):
+    with event.install_listener(COMPILER, clock), event.install_listener(COMPILATION, clock):
         yield

@@ -160,7 +160,8 @@ def _run(task: Task, choices: list[catalog.NamedSolver]) -> tuple[Outcome, str]:
     for named in choices:
         engine = _engine(named, task)
         try:
-            outcome = engine.run(task)
+            with _compiling(task.deadline):
+                outcome = engine.run(task)
             if not isinstance(outcome, Outcome):
                 raise EngineError(f"run returned {type(outcome).__name__}, expected an Outcome")
         except (KeyboardInterrupt, InputError, MissingExtra):
@@ -176,6 +177,15 @@ def _run(task: Task, choices: list[catalog.NamedSolver]) -> tuple[Outcome, str]:
     if task.incumbent.answer is None and failure is not None:
         raise failure
     return outcome, named.name
+
+
+def _compiling(deadline: Deadline) -> contextlib.AbstractContextManager[None]:
+    """Leave the compilation of kernels out of the time, where the engine has loaded a compiler."""
+    if "numba" not in sys.modules:
+        return contextlib.nullcontext()
+    from ncosolve.compilation import left_out
+
+    return left_out(deadline)
 
 
 def _engine(named: catalog.NamedSolver, task: Task) -> Any:

@@ -4,7 +4,6 @@ import concurrent.futures
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ncosolve.compilation import left_out
 from ncosolve.engines.base import Task
 
 SLICE = 0.02
@@ -44,25 +43,25 @@ def run_searches(task: Task, make: Callable[[int], Search], chunk: int) -> int:
         Iterations a kernel call; adapted to the clock unless iterations are limited, so that equal seeds then give
         equal answers.
     """
-    with left_out(task.deadline):
-        searches: list[Search] = []
-        while len(searches) < task.threads and not (searches and task.over()):
-            searches.append(make(task.seed * 1_000_003 + len(searches)))
-            task.incumbent.offer(searches[-1].best())
-        if task.over():
-            return 0
-        done = _advance(task, searches[0], 0, chunk)  # compiles before there are threads
-        if task.threads == 1:
-            return _loop(task, searches[0], done, chunk)
-        with concurrent.futures.ThreadPoolExecutor(len(searches)) as pool:
-            loops = [pool.submit(_loop, task, search, done * (k == 0), chunk) for k, search in enumerate(searches)]
-            try:
-                while concurrent.futures.wait(loops, timeout=0.1).not_done:
-                    pass  # the main thread stays free for signals
-            finally:
+    searches: list[Search] = []
+    while len(searches) < task.threads and not (searches and task.over()):
+        searches.append(make(task.seed * 1_000_003 + len(searches)))
+        task.incumbent.offer(searches[-1].best())
+    if task.over():
+        return 0
+    done = _advance(task, searches[0], 0, chunk)  # compiles before there are threads
+    if task.threads == 1:
+        return _loop(task, searches[0], done, chunk)
+    with concurrent.futures.ThreadPoolExecutor(len(searches)) as pool:
+        loops = [pool.submit(_loop, task, search, done * (k == 0), chunk) for k, search in enumerate(searches)]
+        try:
+            while concurrent.futures.wait(loops, timeout=0.1).not_done:  # the main thread stays free for signals
                 if any(loop.done() and loop.exception() for loop in loops):
                     task.deadline.cancel()
-            return max(loop.result() for loop in loops)
+        except BaseException:
+            task.deadline.cancel()
+            raise
+        return max(loop.result() for loop in loops)
 
 
 def _loop(task: Task, search: Search, done: int, chunk: int) -> int:
