@@ -2,9 +2,9 @@
 
     python benchmarks/public_files.py COLLECTION [--solver NAME] [-t SECONDS] [--problems tsp,cvrp] [-o OUT.jsonl]
 
-A collection is a folder with a table ``bks.csv`` (problem, set, name, file, n, bks, objective_convention,
-vehicle_limit). Each solve is a process of its own, by the command line, as a user would run it; its JSON goes to OUT.jsonl, one line
-a file, for any other judge to read.
+A collection is a folder with a table ``bks.csv`` whose columns are problem, set, name, file, n, bks,
+objective_convention and vehicle_limit. Each solve is a process of its own, by the command line, as a user would run it;
+its JSON goes to OUT.jsonl, one line a file, for any other judge to read.
 """
 
 import csv

@@ -61,7 +61,9 @@ def amount(value: float | None) -> str:
     """A cost as text: all digits of a whole number, up to four decimals otherwise."""
     if value is None or not math.isfinite(value):
         return "none"
-    return f"{value:.0f}" if value == math.floor(value) else f"{value:.4f}".rstrip("0").rstrip(".")
+    if value == math.floor(value):
+        return f"{value:.0f}"
+    return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) >= 0.01 else f"{value:.6g}"
 
 
 def per_cent(share: float | None) -> str:
