@@ -22,7 +22,9 @@ PARAMETERS = {"neighbours": 10, "start_temperature": 0.1}
 """Neighbours a node; the first temperature in mean edges of the start tour, which falls in a straight line to 0."""
 SMALLEST = 8
 """Below this many nodes there is no room for a double bridge."""
-CHUNK = 1000
+CHUNK = 500
+LOOKS = 10
+"""While the start tour is worked off, an iteration looks at so many nodes, which takes about as long as a kick."""
 
 
 def run(task: Task) -> Outcome:
@@ -58,19 +60,18 @@ class TourSearch:
         self._temperature = heat * self._tour.length[0] / len(order)
         self._best = self._tour.order.copy()
         self.cost = float(self._tour.length[0])
-        self._fresh = True
+        for node in order:
+            push(self._tour, node)
 
     def advance(self, iterations: int, progress: float) -> None:
-        """Run that many kicks; the first call works off the whole start tour before."""
-        if self._fresh:
-            self._fresh = False
-            for node in self._tour.order:
-                push(self._tour, node)
-            descend(self._metric, self._lists, self._tour)
-        temperature = self._temperature * (1.0 - progress)
-        kept = iterate(self._metric, self._lists, self._tour, self._rng, iterations, temperature, DEBUG)
-        if kept == MISMATCH:
-            raise EngineError("a move's gain is not what the tour's length says")
+        """Work the start tour off, then make that many kicks."""
+        if self._tour.ends[1] > 0:
+            descend(self._metric, self._lists, self._tour, LOOKS * iterations)
+        else:
+            temperature = self._temperature * (1.0 - progress)
+            kept = iterate(self._metric, self._lists, self._tour, self._rng, iterations, temperature, DEBUG)
+            if kept == MISMATCH:
+                raise EngineError("a move's gain is not what the tour's length says")
         if self._tour.length[0] < self.cost - 1e-9:
             self.cost = float(self._tour.length[0])
             self._best[:] = self._tour.order

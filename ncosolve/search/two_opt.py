@@ -17,6 +17,7 @@ from ncosolve.search.types import Bools, Floats, Int32s, Ints
 EPSILON = 1e-9
 LONGEST_SEGMENT = 50
 """A double bridge exchanges segments of at most this many nodes."""
+ALL = np.iinfo(np.int64).max
 MISMATCH = -1
 """What `iterate` returns when its books are wrong (debug only)."""
 
@@ -243,10 +244,11 @@ def _move(tour: Tour, p: int, a: int, last: int, q: int, c: int, e: int, forward
 
 
 @njit(cache=True, nogil=True)
-def descend(metric: Metric, lists: Int32s, tour: Tour) -> float:
-    """Work the queue off to a local optimum; the gain."""
+def descend(metric: Metric, lists: Int32s, tour: Tour, most: int) -> float:
+    """Work off at most ``most`` queued nodes, to a local optimum once the queue is empty; the gain."""
     total = 0.0
-    while tour.ends[1] > 0:
+    while tour.ends[1] > 0 and most > 0:
+        most -= 1
         node = _pop(tour)
         while True:
             gain = _two_opt(metric, lists, tour, node)
@@ -322,7 +324,7 @@ def iterate(
         tour.journalled[0] = 0
         change = _double_bridge(metric, tour, rng)
         tour.length[0] += change
-        change -= descend(metric, lists, tour)
+        change -= descend(metric, lists, tour, ALL)
         allowed = -temperature * math.log(1.0 - uniform(rng)) if temperature > 0.0 else 0.0
         if change <= allowed + EPSILON or tour.journalled[0] > tour.journal.shape[0]:
             kept += 1

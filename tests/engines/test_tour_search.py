@@ -39,3 +39,12 @@ def test_equal_seeds_give_equal_tours():
     first, again, other = (solve(instance, "tour-search", max_iterations=3000, seed=s) for s in (1, 1, 2))
     assert np.array_equal(first.tour, again.tour)
     assert not np.array_equal(first.tour, other.tour)
+
+
+def test_the_time_is_kept_from_the_descent_to_the_kicks():
+    """A look at a node and a kick take very different times; the slice of one must not be that of the other."""
+    instance = ncosolve.generate("tsp", 20_000, seed=1)
+    solve(ncosolve.generate("tsp", 2000, seed=1), "tour-search", time_limit=0.3)
+    solution = solve(instance, "tour-search", time_limit=2.0)
+    assert solution.time_search < 2.7
+    assert solution.cost < 0.9 * solution.history[0][1]

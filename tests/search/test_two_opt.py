@@ -44,7 +44,7 @@ def test_undo_restores_the_tour(n, seed):
     metric, lists, tour = start(np.random.default_rng(seed).integers(0, 100, (n, 2)).astype(float), seed)
     order, position = tour.order.copy(), tour.position.copy()
     two_opt._double_bridge(metric, tour, seed_state(seed))
-    two_opt.descend(metric, lists, tour)
+    two_opt.descend(metric, lists, tour, two_opt.ALL)
     two_opt._undo(tour)
     assert np.array_equal(tour.order, order)
     assert np.array_equal(tour.position, position)
@@ -71,7 +71,7 @@ def test_a_local_optimum_has_no_improving_exchange():
     tour = two_opt.make_tour(order, two_opt.tour_length(metric, order))
     for node in order:
         two_opt.push(tour, node)
-    two_opt.descend(metric, nearest(metric, 24), tour)
+    two_opt.descend(metric, nearest(metric, 24), tour, two_opt.ALL)
     length = two_opt.tour_length(metric, tour.order)
     for i in range(24):
         for j in range(i + 1, 25):
@@ -86,7 +86,7 @@ def test_berlin52_is_solved():
     metric, lists, tour = start(coords)
     for node in tour.order:
         two_opt.push(tour, node)
-    two_opt.descend(metric, lists, tour)
+    two_opt.descend(metric, lists, tour, two_opt.ALL)
     rng, best = seed_state(1), np.inf
     for k in range(20):
         assert two_opt.iterate(metric, lists, tour, rng, 1000, 10.0 * (1 - k / 20), True) != two_opt.MISMATCH
