@@ -206,7 +206,6 @@ def test_bundled_instances_are_found_by_name(tmp_path, monkeypatch):
     assert formats.read("five").problem == "vrptw"
 
 
-@pytest.mark.skipif(not folder("instances").is_dir(), reason="no instances are bundled")
 def test_every_bundled_instance_reads():
     """Each file that ships is read, under its bare name too."""
     files = [f for f in sorted(folder("instances").rglob("*")) if f.is_file() and f.suffix not in formats._NO_INSTANCE]
