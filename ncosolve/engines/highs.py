@@ -10,6 +10,7 @@ from ncosolve.engines import mip_model
 from ncosolve.engines.base import Outcome, Task
 from ncosolve.engines.mip_dive import dive
 from ncosolve.errors import InputError
+from ncosolve.formats.mps import quiet_highs
 from ncosolve.problems.base import FloatArray
 from ncosolve.problems.milp import MILP
 
@@ -56,7 +57,7 @@ class _Solve:
         self.gift: FloatArray | None = None  # what the dive found, until the tree search takes it
         self.nodes = 0
         self.bound = -math.inf
-        self.solver = solver = mip_model.quiet_highs()
+        self.solver = solver = quiet_highs()
         for name, value in _options(task).items():
             solver.setOptionValue(name, value)
         mip_model.pass_model(solver, task.instance)
@@ -145,7 +146,7 @@ def _put_start(task: Task, solver: Any) -> None:
 def _told_apart(task: Task) -> Any:
     """Unbounded or infeasible: any feasible point decides; HiGHS' own status where time is too short to find out."""
     instance: MILP = task.instance
-    solver = mip_model.quiet_highs()
+    solver = quiet_highs()
     solver.setOptionValue("time_limit", task.deadline.remaining())
     mip_model.pass_model(solver, instance, np.zeros(instance.n))
     solver.run()

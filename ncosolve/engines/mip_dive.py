@@ -7,6 +7,7 @@ import highspy
 import numpy as np
 
 from ncosolve.engines import mip_model
+from ncosolve.formats.mps import quiet_highs
 from ncosolve.problems.base import FloatArray
 from ncosolve.problems.milp import INTEGRALITY_TOLERANCE, MILP
 
@@ -34,7 +35,7 @@ def dive(instance: MILP, seconds: float, over: Callable[[], bool]) -> FloatArray
         Values whose integer columns are whole up to the tolerance of the check, or None.
     """
     until = time.perf_counter() + seconds
-    solver = mip_model.quiet_highs()
+    solver = quiet_highs()
     solver.setOptionValue("threads", 1)
     mip_model.pass_model(solver, instance)
     solver.changeColsIntegrality(instance.n, np.arange(instance.n, dtype=np.int32), np.zeros(instance.n, np.uint8))

@@ -10,9 +10,9 @@ from typing import Any
 
 import highspy
 import numpy as np
-from highspy._core import _Highs
 
 from ncosolve.engines.base import Outcome, Task
+from ncosolve.formats.mps import quiet_highs
 from ncosolve.problems.base import FloatArray
 from ncosolve.problems.milp import MILP
 
@@ -31,13 +31,6 @@ NAMED = 4
 
 Candidates = queue.SimpleQueue[tuple[FloatArray, int]]
 """Answers that a solver found, each with the nodes it had used by then."""
-
-
-def quiet_highs() -> Any:
-    """A HiGHS object that prints nothing; the public class prints a banner when it is made."""
-    solver = _Highs()
-    solver.setOptionValue("output_flag", False)
-    return solver
 
 
 def pass_model(solver: Any, instance: MILP, objective: FloatArray | None = None) -> None:
