@@ -36,7 +36,6 @@ def dive(instance: MILP, seconds: float, over: Callable[[], bool]) -> FloatArray
     """
     until = time.perf_counter() + seconds
     solver = quiet_highs()
-    solver.setOptionValue("threads", 1)
     mip_model.pass_model(solver, instance)
     solver.changeColsIntegrality(instance.n, np.arange(instance.n, dtype=np.int32), np.zeros(instance.n, np.uint8))
     lower, upper = instance.lower.copy(), instance.upper.copy()

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 import ncosolve
 from ncosolve.engines import highs
 from ncosolve.engines.mip_dive import dive
+from ncosolve.engines.mip_model import pass_model
+from ncosolve.formats.mps import quiet_highs
 
 
 def never():
@@ -66,3 +68,14 @@ def test_a_dive_does_not_change_what_highs_proves(seed, monkeypatch):
     rescued = ncosolve.solve(instance, "highs", time_limit=20)
     assert plain.status == rescued.status == "optimal"
     assert plain.cost == pytest.approx(rescued.cost)
+
+
+def test_it_does_not_mind_what_ran_before_in_its_thread():
+    """HiGHS keeps one scheduler a thread and refuses another number of workers; a dive takes what is there."""
+    instance = ncosolve.generate("milp", 60, seed=1)
+    solver = quiet_highs()
+    solver.setOptionValue("threads", 2)
+    pass_model(solver, instance)
+    solver.run()
+    assert dive(instance, 10.0, never) is not None
+    solver.resetThreadScheduler(True)
