@@ -44,9 +44,8 @@ def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | Non
             if instance.kind == "tour" and deadline.elapsed() < until:
                 dear = _held_karp(instance, deadline, until) if distance.symmetric else _assignment(table)
                 bound = max(bound, dear)
-    if distance.integral:
-        return float(math.ceil(bound - 1e-6))
-    return bound - 1e-9 * abs(bound)
+    bound -= 1e-9 * abs(bound)  # what the sums of a large instance may have rounded up
+    return float(math.ceil(bound - 1e-6)) if distance.integral else bound
 
 
 def _until(deadline: Deadline) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ncosolve.engines.base import Outcome, Task
-from ncosolve.problems.base import IntArray
+from ncosolve.problems.base import IntArray, load_slack
 from ncosolve.problems.windows import time_tolerance
 from ncosolve.search.label_setting import Arcs, Limits, Tour, conflict, shortest_tour
 from ncosolve.search.route_partition import Routes, best_partition, cheapest_routes
@@ -67,7 +67,7 @@ def tour_form(instance: Any, leeway: float = LEEWAY) -> TourForm:
         return TourForm(_timed(instance, leeway))
     if instance.problem == "tspdl":
         demand = instance.demand
-        due = instance.draft_limit - demand + leeway * 1e-9 * max(1.0, float(demand.sum()))
+        due = instance.draft_limit - demand + leeway * load_slack(float(demand.sum()))
         due[0] = np.inf
         cost, time = np.ascontiguousarray(instance.distance.matrix().T), np.repeat(demand[:, None], instance.n, axis=1)
         return TourForm(Arcs(cost, time, np.zeros(instance.n), due), backwards=True)
@@ -159,7 +159,7 @@ def _solve_routes(task: Task, limits: Limits) -> Outcome | None:
     """Find the cheapest route of every subset of the customers, then the best split into such routes."""
     instance = task.instance
     arcs = _timed(instance) if instance.problem == "vrptw" else _untimed(instance)
-    capacity = instance.capacity + 1e-9 * max(1.0, instance.capacity)
+    capacity = instance.capacity + load_slack(instance.capacity)
     routes = cheapest_routes(arcs, instance.demand, capacity, limits)
     if routes is None:
         return None

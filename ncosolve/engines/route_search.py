@@ -11,6 +11,7 @@ from ncosolve.engines.base import Outcome, Task
 from ncosolve.engines.debug import DEBUG
 from ncosolve.engines.search_loop import run_searches
 from ncosolve.errors import EngineError
+from ncosolve.problems.base import load_slack
 from ncosolve.search.metric import Metric
 from ncosolve.search.neighbours import mean_distance, nearest, window_nearest
 from ncosolve.search.random import seed_state
@@ -26,7 +27,9 @@ from ncosolve.search.routes import (
     Stops,
     load_solution,
     make_routes,
+    pack,
     unlink,
+    unpack,
 )
 from ncosolve.search.ruin_recreate import MISMATCH, iterate
 from ncosolve.search.savings import savings_routes
@@ -67,7 +70,7 @@ class Plan:
         if timed:
             visit[:, READY], visit[:, DUE] = instance.ready_time, instance.due_date
             visit[:, SERVICE] = instance.service_time
-        self.stops = Stops(visit, float(instance.capacity) + 1e-9 * max(1.0, instance.capacity), timed)
+        self.stops = Stops(visit, float(instance.capacity) + load_slack(instance.capacity), timed)
         self.near = nearest(self.metric, RUIN_NEIGHBOURS, first=1)
         self.unit = mean_distance(self.metric, self.near[1:, :5], first=1)
         self.lists = self.near
@@ -83,12 +86,11 @@ class Plan:
     def _start(self, task: Task, symmetric: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         given = task.incumbent.answer if task.incumbent.answer is not None else task.start
         if given is not None:
-            lengths = [len(route) for route in given]
-            return np.concatenate([*given, []]).astype(np.int64), np.cumsum([0, *lengths]).astype(np.int64)
+            return pack(given)
         if self.stops.timed:
-            return np.empty(0, np.int64), np.zeros(1, np.int64)
-        visits, starts = savings_routes(self.metric, self.stops, self.near, make_routes(self.n, self.n - 1), symmetric)
-        return longest_first(visits, starts)
+            return pack([])
+        merged = savings_routes(self.metric, self.stops, self.near, make_routes(self.n, self.n - 1), symmetric)
+        return pack(sorted(unpack(*merged), key=len, reverse=True))  # so that a limited fleet keeps the longest
 
 
 class RouteSearch:
@@ -123,17 +125,14 @@ class RouteSearch:
     def best(self) -> tuple[NDArray[np.int64], ...]:
         """The best complete solution; one with a route for each customer without a place where there is none."""
         if self._kept is not None:
-            visits, starts = self._kept
-            return tuple(np.split(visits, starts[1:-1]))
+            return unpack(*self._kept)
         placed = self._routes.link[:, ROUTE : ROUTE + 1] >= 0
-        visits, starts = unlink(np.where(placed, self._routes.link, 0))
-        return tuple(np.split(visits, starts[1:-1]))
+        return unpack(*unlink(np.where(placed, self._routes.link, 0)))
 
     def adopt(self, answer: Any) -> None:
         """Go on from the routes of another search."""
-        lengths = [len(route) for route in answer]
-        if len(lengths) <= self._slots and not self._saving:
-            self._load((np.concatenate(answer).astype(np.int64), np.cumsum([0, *lengths]).astype(np.int64)))
+        if len(answer) <= self._slots and not self._saving:
+            self._load(pack(answer))
             self._note()
 
     def _vehicles(self) -> int:
@@ -151,15 +150,11 @@ class RouteSearch:
 
     def _drop_route(self) -> None:
         """Allow one vehicle less: the route whose customers were absent least often gives them to the bank."""
-        routes = self._routes
-        visits, starts = unlink(routes.link)
-        absences = [int(routes.work[part, ABSENT].sum()) for part in np.split(visits, starts[1:-1])]
-        order = [r for r in range(len(absences)) if r != int(np.argmin(absences))]
-        parts = np.split(visits, starts[1:-1])
-        absent = routes.work[:, ABSENT]
+        absent = self._routes.work[:, ABSENT]
+        parts = unpack(*unlink(self._routes.link))
+        dropped = int(np.argmin([absent[part].sum() for part in parts]))
         self._slots = max(1, len(parts) - 1)
-        kept = [parts[r] for r in order]
-        self._load((np.concatenate([*kept, []]).astype(np.int64), np.cumsum([0, *map(len, kept)]).astype(np.int64)))
+        self._load(pack([part for r, part in enumerate(parts) if r != dropped]))
         self._routes.work[:, ABSENT] = absent
 
     def _step(self, iterations: int, temperature: float, removals: float) -> int:
@@ -192,11 +187,4 @@ class RouteSearch:
         if self._plan.vehicles_first:
             cost += 1e9 * self._plan.unit * (len(unlink(routes.best)[1]) - 1)
         if cost < self.cost:
-            self.cost = cost
-            self._kept = unlink(routes.best)
-
-
-def longest_first(visits: NDArray[np.int64], starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same routes with the longest first, so that a limited fleet keeps those."""
-    parts = sorted(np.split(visits, starts[1:-1]), key=len, reverse=True)
-    return np.concatenate([*parts, []]).astype(np.int64), np.cumsum([0, *map(len, parts)]).astype(np.int64)
+            self.cost, self._kept = cost, unlink(routes.best)

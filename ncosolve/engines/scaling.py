@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncosolve.errors import EngineError
-from ncosolve.problems.base import TIME_TOLERANCE, FloatArray, IntArray
+from ncosolve.problems.base import TIME_TOLERANCE, FloatArray, IntArray, load_slack
 
 DECIMALS = 6
 """Up to this many places numbers count as decimals and are represented exactly."""
@@ -126,7 +126,7 @@ def _windows(instance: Any, table: FloatArray, unit: float, exact: bool) -> Wind
 
 def _loads(instance: Any, unit: float, exact: bool) -> Loads:
     up = np.rint if exact else np.ceil
-    slack = _SLACK * 1e-9 * max(1.0, instance.capacity)
+    slack = _SLACK * load_slack(instance.capacity)
     return Loads(up(instance.demand * unit).astype(np.int64), math.floor((instance.capacity + slack) * unit))
 
 

@@ -19,6 +19,11 @@ TIME_TOLERANCE = 1e-6
 """A time window counts as kept up to this much lateness, in the instance's own unit of time."""
 
 
+def load_slack(amount: float) -> float:
+    """How far a load may be over a limit, for sums of demands that add up to ``amount`` round."""
+    return 1e-9 * max(1.0, amount)
+
+
 @dataclass(frozen=True)
 class Violation:
     """One kind of broken constraint.

@@ -15,6 +15,7 @@ from ncosolve.problems.base import (
     Violation,
     as_routes,
     describe,
+    load_slack,
     positive,
     vector,
     whole,
@@ -140,7 +141,7 @@ def routes_length(distance: Distance, routes: tuple[IntArray, ...]) -> float:
 def fleet_violations(instance: Any, routes: tuple[IntArray, ...]) -> list[Violation]:
     """Broken capacities and a broken vehicle limit, of any problem with ``demand`` and ``capacity``."""
     loads = np.array([instance.demand[route].sum() for route in routes])
-    slack = 1e-9 * max(1.0, instance.capacity)
+    slack = load_slack(instance.capacity)
     found = worst("capacity", np.where(loads > instance.capacity + slack, loads - instance.capacity, 0.0), "route")
     limit = instance.max_vehicles
     if limit is not None and len(routes) > limit:
@@ -150,7 +151,7 @@ def fleet_violations(instance: Any, routes: tuple[IntArray, ...]) -> list[Violat
 
 def capacity_clash(instance: Any) -> str | None:
     """A demand over the capacity, or a fleet that cannot carry the total demand."""
-    slack = 1e-9 * max(1.0, instance.capacity)
+    slack = load_slack(instance.capacity)
     heaviest = int(np.argmax(instance.demand))
     if instance.demand[heaviest] > instance.capacity + slack:
         return f"demand {instance.demand[heaviest]:g} of customer {heaviest} is over the capacity {instance.capacity:g}"

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ ROUNDINGS = ("exact", "nint", "ceil", "floor", "dimacs")
 """``nint`` is floor(x + 0.5); ``dimacs`` truncates to one decimal."""
 
 METRICS = ("euclidean", "manhattan", "maximum", "att", "geo", "xray1", "xray2", "matrix")
+KEPT = 2000
+"""Up to this many nodes (32 MB) a computed matrix is kept."""
 _FIXED = ("att", "geo", "xray1", "xray2")  # their TSPLIB definition contains the rounding to integers
 
 
@@ -119,13 +122,24 @@ class Distance:
         return round(length, 1) if self.rounding == "dimacs" else length
 
     def matrix(self) -> FloatArray:
-        """The full matrix, float64 (n, n); only for instances that can afford it."""
+        """The full matrix, float64 (n, n), read-only; only for instances that can afford it.
+
+        Up to `KEPT` nodes it is computed once, as checks, bounds and engines all ask for it.
+        """
         if self.weights is not None:
             return self.weights
+        return self._table if self.n <= KEPT else self._computed()
+
+    @cached_property
+    def _table(self) -> FloatArray:
+        return self._computed()
+
+    def _computed(self) -> FloatArray:
         nodes = np.arange(self.n)
         table = np.empty((self.n, self.n))
         for block in np.array_split(nodes, max(1, self.n // 256)):
             table[block] = self.between(block[:, None], nodes[None, :])
+        table.flags.writeable = False
         return table
 
     def subset(self, nodes: IntArray) -> "Distance":

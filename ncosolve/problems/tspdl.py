@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ncosolve.errors import InputError
-from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, describe, vector, whole, worst
+from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, describe, load_slack, vector, whole, worst
 from ncosolve.problems.distance import Distance
 from ncosolve.problems.randomness import legacy_generator, one_of
 
@@ -79,7 +79,7 @@ class TSPDL:
         tour = self.answer(answer)
         load = np.zeros(self.n)
         load[tour] = self.demand.sum() - (np.cumsum(self.demand[tour]) - self.demand[tour])
-        slack = 1e-9 * max(1.0, float(self.demand.sum()))
+        slack = load_slack(float(self.demand.sum()))
         excess = np.where(load > self.draft_limit + slack, load - self.draft_limit, 0.0)
         excess[0] = 0.0
         cost = self.distance.total(np.append(tour, tour[0]))
@@ -93,7 +93,7 @@ class TSPDL:
         """
         ports = 1 + np.argsort(self.draft_limit[1:], kind="stable")
         load = np.cumsum(self.demand[ports])
-        slack = 1e-9 * max(1.0, float(self.demand.sum()))
+        slack = load_slack(float(self.demand.sum()))
         over = load > self.draft_limit[ports] + slack
         if not over.any():
             return None

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from ncosolve.search.types import Bools, Floats, Ints
+
 SetArray = NDArray[np.uint64]
 
 BITS = 64
@@ -40,15 +39,15 @@ class Labels:
     """
 
     visited: SetArray
-    last: IntArray
-    parent: IntArray
-    time: FloatArray
-    cost: FloatArray
+    last: Ints
+    parent: Ints
+    time: Floats
+    cost: Floats
 
     def __len__(self) -> int:
         return len(self.last)
 
-    def take(self, index: NDArray[np.integer] | BoolArray) -> "Labels":
+    def take(self, index: NDArray[np.integer] | Bools) -> "Labels":
         """Pick some labels, by places or by a mask."""
         return Labels(self.visited[index], self.last[index], self.parent[index], self.time[index], self.cost[index])
 
@@ -67,10 +66,10 @@ class Arcs:
         When a visit may start, any tolerance included; of node 0 the departure and the latest return.
     """
 
-    cost: FloatArray
-    time: FloatArray
-    ready: FloatArray
-    due: FloatArray
+    cost: Floats
+    time: Floats
+    ready: Floats
+    due: Floats
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class Tour:
         less than the upper bound.
     """
 
-    nodes: IntArray | None
+    nodes: Ints | None
     cost: float
     complete: bool
 
@@ -143,7 +142,7 @@ def shortest_tour(arcs: Arcs, upper: float = np.inf, limits: Limits | None = Non
     return Tour(nodes, float(arcs.cost[nodes, np.roll(nodes, -1)].sum()), complete)
 
 
-def grow(arcs: Arcs, keep: Callable[[Labels], BoolArray], limits: Limits) -> tuple[list[Labels], bool]:
+def grow(arcs: Arcs, keep: Callable[[Labels], Bools], limits: Limits) -> tuple[list[Labels], bool]:
     """Grow all labels from the depot, level by level, until none is left.
 
     Parameters
@@ -232,13 +231,13 @@ def _mixed(labels: Labels) -> SetArray:
     return key
 
 
-def closing(arcs: Arcs, labels: Labels) -> FloatArray:
+def closing(arcs: Arcs, labels: Labels) -> Floats:
     """The cost of each label with the way home; infinite where that is not allowed or too late."""
     in_time = labels.time + arcs.time[labels.last, 0] <= arcs.due[0]
     return np.where(in_time, labels.cost + arcs.cost[labels.last, 0], np.inf)
 
 
-def trace(levels: list[Labels], k: int) -> IntArray:
+def trace(levels: list[Labels], k: int) -> Ints:
     """The path, node 0 first, that ends in label ``k`` of the last level."""
     nodes = []
     for level in reversed(levels):
@@ -257,7 +256,7 @@ class LookAhead:
         is the return.
     """
 
-    def __init__(self, latest: FloatArray) -> None:
+    def __init__(self, latest: Floats) -> None:
         n = len(latest)
         latest = latest.copy()
         np.fill_diagonal(latest, np.inf)
@@ -272,14 +271,14 @@ class LookAhead:
             bit = np.left_shift(np.uint64(1), (node % BITS).astype(np.uint64))
             self._passed[np.arange(n), s + 1, node // BITS] |= bit
 
-    def possible(self, labels: Labels) -> BoolArray:
+    def possible(self, labels: Labels) -> Bools:
         """Tell which labels can still reach every node they have not visited; all labels end in the same node."""
         j = labels.last[0]
         passed = self._passed[j, np.searchsorted(self._latest[j], labels.time)]
         return ((passed & ~labels.visited) == 0).all(axis=1)
 
 
-def fastest(time: FloatArray) -> FloatArray:
+def fastest(time: Floats) -> Floats:
     """Find the shortest times between all pairs of nodes (Floyd and Warshall)."""
     table = time.copy()
     for k in range(len(table)):
@@ -287,7 +286,7 @@ def fastest(time: FloatArray) -> FloatArray:
     return table
 
 
-def tighten(arcs: Arcs, over: Callable[[], bool] = lambda: False) -> tuple[Arcs, FloatArray] | None:
+def tighten(arcs: Arcs, over: Callable[[], bool] = lambda: False) -> tuple[Arcs, Floats] | None:
     """Narrow the windows and forbid arcs without losing any tour through all nodes.
 
     A visit is not before its earliest predecessor allows, nor after its latest successor does. A node from which
@@ -336,13 +335,13 @@ def tighten(arcs: Arcs, over: Callable[[], bool] = lambda: False) -> tuple[Arcs,
     return Arcs(cost, arcs.time, ready[:n], closes), closes[None, :] - _folded(way)
 
 
-def _chained(before: BoolArray) -> BoolArray:
+def _chained(before: Bools) -> Bools:
     """Whether some node is behind the row's node and before the column's."""
     links = before.astype(np.float32)
     return links @ links > 0.0
 
 
-def _with_return(arcs: Arcs) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+def _with_return(arcs: Arcs) -> tuple[Floats, Floats, Floats, float]:
     """Times and windows with the return as a node n of its own; also a time that fits into no window."""
     n = len(arcs.ready)
     horizon = float(arcs.ready.max() + arcs.time.max(axis=1).sum()) + 1.0
@@ -363,7 +362,7 @@ def _folded(table: NDArray[np.generic]) -> NDArray[np.generic]:
     return np.concatenate([table[:n, n:], table[:n, 1:n]], axis=1)
 
 
-def reduced_costs(cost: FloatArray) -> tuple[FloatArray, float]:
+def reduced_costs(cost: Floats) -> tuple[Floats, float]:
     """Solve the assignment relaxation of a tour; give the reduced costs, >= 0, and its cost, a lower bound.
 
     Parameters
@@ -388,7 +387,7 @@ def reduced_costs(cost: FloatArray) -> tuple[FloatArray, float]:
     return np.where(allowed, np.maximum(table - row[:, None] - column[None, :], 0.0), np.inf), float(chosen.sum())
 
 
-def conflict(arcs: Arcs, limits: Limits) -> IntArray:
+def conflict(arcs: Arcs, limits: Limits) -> Ints:
     """Find few nodes, the depot apart, that no tour can visit in time, whatever else it does.
 
     Between two of them a tour is given the fastest way through any nodes, so the rest of the nodes cannot help. Nodes
@@ -402,7 +401,7 @@ def conflict(arcs: Arcs, limits: Limits) -> IntArray:
     way = _folded(fastest(_with_return(arcs)[0]))
     nodes = np.arange(1, len(arcs.ready))
 
-    def clash(some: IntArray) -> bool:
+    def clash(some: Ints) -> bool:
         path = np.concatenate([[0], some])
         free = np.zeros((len(path), len(path)))
         found = shortest_tour(Arcs(free, way[np.ix_(path, path)], arcs.ready[path], arcs.due[path]), limits=limits)

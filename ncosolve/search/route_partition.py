@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ncosolve.search.label_setting import Arcs, FloatArray, IntArray, Labels, Limits, closing, grow, trace
+from ncosolve.search.label_setting import Arcs, Labels, Limits, closing, grow, trace
+from ncosolve.search.types import Floats, Ints
 
 MOST_CUSTOMERS = 16
 """Above this, tables over all subsets are not made."""
@@ -25,16 +26,16 @@ class Routes:
         All labels.
     """
 
-    cost: FloatArray
-    label: IntArray
+    cost: Floats
+    label: Ints
     levels: list[Labels]
 
-    def nodes(self, subset: int) -> IntArray:
+    def nodes(self, subset: int) -> Ints:
         """The customers of a subset in the order of its cheapest route."""
         return trace(self.levels[: subset.bit_count() + 1], int(self.label[subset]))[1:]
 
 
-def cheapest_routes(arcs: Arcs, demand: FloatArray, capacity: float, limits: Limits) -> Routes | None:
+def cheapest_routes(arcs: Arcs, demand: Floats, capacity: float, limits: Limits) -> Routes | None:
     """Find the cheapest route through each subset of at most 16 customers; None if a limit stopped the search.
 
     Parameters
@@ -67,7 +68,7 @@ def cheapest_routes(arcs: Arcs, demand: FloatArray, capacity: float, limits: Lim
     return Routes(cost, label, levels)
 
 
-def best_partition(cost: FloatArray, most: int, fewest: bool) -> tuple[float, list[int]] | None:
+def best_partition(cost: Floats, most: int, fewest: bool) -> tuple[float, list[int]] | None:
     """Split all customers into at most ``most`` subsets of the least total cost, or first of all into the fewest.
 
     Returns
@@ -102,6 +103,6 @@ def best_partition(cost: FloatArray, most: int, fewest: bool) -> tuple[float, li
     return best, parts
 
 
-def _rests(subsets: IntArray, subset: int, lowest: int) -> NDArray[np.int64]:
+def _rests(subsets: Ints, subset: int, lowest: int) -> NDArray[np.int64]:
     """All sets of customers that are above ``lowest`` and not in ``subset``."""
     return subsets[(subsets & (subset | (2 * lowest - 1))) == 0]

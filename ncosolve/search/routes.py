@@ -1,5 +1,6 @@
 """The state of a route search: linked routes, an undo log, a bank of customers without a place, the best so far."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -319,6 +320,17 @@ def load_solution(metric: Metric, stops: Stops, routes: Routes, visits: Ints, st
     routes.costs[COST] = total_cost(metric, routes)
     if banked == 0:
         keep_best(routes)
+
+
+def pack(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Visits and starts, as `load_solution` takes them, of a sequence of routes."""
+    starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    return np.concatenate([*parts, np.empty(0, np.int64)]), starts
+
+
+def unpack(visits: Ints, starts: Ints) -> tuple[Ints, ...]:
+    """The routes again; the inverse of `pack`."""
+    return tuple(np.split(visits, starts[1:-1]))
 
 
 @njit(cache=True, nogil=True)

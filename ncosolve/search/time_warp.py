@@ -15,9 +15,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from ncosolve.search.random import RandomState, seed_state
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from ncosolve.search.types import Floats, Ints
 
 NEIGHBOURS = 24
 """Related nodes kept for each node."""
@@ -43,11 +41,11 @@ class Windows(NamedTuple):
         Whether ``cost`` is.
     """
 
-    cost: FloatArray
-    time: FloatArray
-    ready: FloatArray
-    due: FloatArray
-    near: IntArray
+    cost: Floats
+    time: Floats
+    ready: Floats
+    due: Floats
+    near: Ints
     symmetric: bool
 
 
@@ -58,20 +56,20 @@ class State(NamedTuple):
     each position on; ``turned[k]`` is what the first k arcs cost more when they are reversed.
     """
 
-    current: IntArray
-    best: IntArray
-    tour: IntArray
-    position: IntArray
-    clock: FloatArray
-    warp: FloatArray
-    latest: FloatArray
-    behind: FloatArray
-    turned: FloatArray
-    removed: IntArray
-    piece: IntArray
-    extent: IntArray
+    current: Ints
+    best: Ints
+    tour: Ints
+    position: Ints
+    clock: Floats
+    warp: Floats
+    latest: Floats
+    behind: Floats
+    turned: Floats
+    removed: Ints
+    piece: Ints
+    extent: Ints
     marked: NDArray[np.bool_]
-    numbers: FloatArray
+    numbers: Floats
     random: RandomState
 
 
@@ -149,7 +147,7 @@ def keep_best(state: State) -> None:
 
 
 @njit(cache=True, nogil=True)
-def tour_cost(windows: Windows, tour: IntArray) -> float:
+def tour_cost(windows: Windows, tour: Ints) -> float:
     """Sum the costs along a closed tour (n + 1 entries)."""
     total = 0.0
     for k in range(len(tour) - 1):
@@ -197,7 +195,7 @@ def look_backward(windows: Windows, state: State, last: int, m: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def piece_of(windows: Windows, nodes: IntArray, start: int, stop: int, step: int) -> tuple[float, float, float, float]:
+def piece_of(windows: Windows, nodes: Ints, start: int, stop: int, step: int) -> tuple[float, float, float, float]:
     """Sum up a piece of a tour, ``nodes[start:stop:step]``: from the start of its first visit to that of its last.
 
     Returns
