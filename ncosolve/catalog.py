@@ -6,7 +6,7 @@ import math
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -40,6 +40,11 @@ class NamedSolver:
         For each problem that ``auto`` may hand to it: up to which n.
     parameters : mapping
         Handed to the engine as they stand.
+    variants : mapping
+        Parameters to change, by the name of a variant. ``NAME@classical`` is the same solver without its learned part.
+    anytime : bool
+        Whether what it has at some time is also what it would end with under that time limit: true of searches that do
+        not plan ahead, false where a limit sets the pace (annealing) or where there is one answer at the end.
     path : Path
         Its folder.
     """
@@ -52,6 +57,8 @@ class NamedSolver:
     needs: Mapping[str, str] = field(default_factory=dict)
     auto: Mapping[str, float] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    anytime: bool = False
 
     def missing(self) -> list[str]:
         """The packages it needs that are not installed."""
@@ -97,14 +104,25 @@ def solvers() -> Mapping[str, NamedSolver]:
 
 
 def find(name: str, problem: str) -> NamedSolver:
-    """The solver of that name, if it solves that problem; InputError otherwise."""
-    if name not in solvers():
+    """The solver of that name, ``NAME`` or ``NAME@VARIANT``, if it solves that problem; InputError otherwise."""
+    plain, _, variant = name.partition("@")
+    if plain not in solvers():
         raise InputError(f"{name!r} is unknown, expected auto or one of {', '.join(sorted(solvers()))}", where="solver")
-    solver = solvers()[name]
+    solver = solvers()[plain]
+    if "@" in name:
+        solver = _variant(solver, variant)
     if problem not in solver.problems:
         able = sorted(entry.name for entry in solvers().values() if problem in entry.problems)
         raise InputError(f"{name!r} does not solve {problem}, expected one of {', '.join(able)}", where="solver")
     return solver
+
+
+def _variant(solver: NamedSolver, variant: str) -> NamedSolver:
+    if variant not in solver.variants:
+        known = f"expected one of {', '.join(sorted(solver.variants))}" if solver.variants else "it has none"
+        raise InputError(f"{solver.name!r} has no variant {variant!r}, {known}", where="solver")
+    parameters = {**solver.parameters, **solver.variants[variant]}
+    return replace(solver, name=f"{solver.name}@{variant}", parameters=parameters)
 
 
 def automatic(problem: str, n: int) -> list[NamedSolver]:
@@ -118,7 +136,7 @@ def _parse(file: Path) -> NamedSolver:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(str(error), str(file)) from None
-    known = {"engine", "problems", "summary", "needs", "auto", "parameters", "train"}
+    known = {"engine", "problems", "summary", "needs", "auto", "parameters", "variants", "anytime", "train"}
     unknown = sorted(set(table) - known)
     if unknown:
         raise InputError(f"is unknown, expected one of {', '.join(sorted(known))}", str(file), unknown[0])
@@ -137,6 +155,8 @@ def _parse(file: Path) -> NamedSolver:
         needs=table.get("needs", {}),
         auto={problem: float(limit) for problem, limit in table.get("auto", {}).items()},
         parameters=table.get("parameters", {}),
+        variants=table.get("variants", {}),
+        anytime=bool(table.get("anytime", False)),
     )
 
 

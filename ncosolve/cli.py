@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ncosolve import __version__, terminal
+from ncosolve.bench import command
 from ncosolve.errors import EngineError, Infeasible, InputError, NcosolveError, NoSolutionFound
 from ncosolve.problems import PROBLEMS
 
@@ -286,6 +287,21 @@ def solvers(
     else:
         raise InputError(f"{name!r} is unknown, expected one of {', '.join(sorted(known))}", where="solver")
     return 0
+
+
+def _telling(function: Callable[..., int]) -> Callable[..., int]:
+    """The same command, with its warnings told on stderr."""
+
+    @functools.wraps(function)
+    def run(**options: Any) -> int:
+        with terminal.messages(logging.WARNING):
+            return function(**options)
+
+    return run
+
+
+app.command()(_telling(command.bench))
+app.command()(_telling(command.report))
 
 
 def _guarded(file: str, act: Callable[[], int]) -> int:

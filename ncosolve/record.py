@@ -12,7 +12,7 @@ from ncosolve.problems.base import Problem
 from ncosolve.resources import folder
 from ncosolve.solution import Solution
 
-SUFFIXES = (".gz", ".mps", ".lp", ".tsp", ".atsp", ".vrp", ".tsptw", ".tspdl", ".txt", ".dat", ".npz")
+SUFFIXES = (".gz", ".mps", ".lp", ".tsp", ".atsp", ".vrp", ".tsptw", ".tw", ".tspdl", ".txt", ".dat", ".npz")
 """What is taken off a file's name to get that of the instance."""
 
 
@@ -33,9 +33,8 @@ def number(value: float | None) -> float | int | None:
 
 @cache
 def _table() -> dict[tuple[str, str], list[dict[str, str]]]:
-    path = folder("instances") / "best_known.csv"
     table: dict[tuple[str, str], list[dict[str, str]]] = {}
-    if path.is_file():
+    for path in folder("instances").glob("best_known*.csv"):
         with path.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 table.setdefault((row["problem"], row["name"].lower()), []).append(row)
@@ -43,7 +42,7 @@ def _table() -> dict[tuple[str, str], list[dict[str, str]]]:
 
 
 def best_known(instance: Problem, file: str | Path, routes: int | None = None) -> float | None:
-    """The best-known cost of a bundled instance under the very convention in use; None where there is none.
+    """The best-known cost of a public instance under the very convention in use; None where there is none.
 
     Parameters
     ----------

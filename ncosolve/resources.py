@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+PLACES = {"solvers": "solvers", "instances": "instances", "suites": "benchmarks/suites"}
+"""The folder of each kind of data in a checkout."""
+
 
 def folder(kind: str) -> Path:
-    """The folder ``solvers`` or ``instances``, in a wheel or in a checkout."""
+    """The folder with ``solvers``, ``instances`` or ``suites``, in a wheel or in a checkout."""
     package = Path(__file__).resolve().parent
     packaged = package / f"_{kind}"
-    return packaged if packaged.is_dir() else package.parent / kind
+    return packaged if packaged.is_dir() else package.parent / PLACES[kind]

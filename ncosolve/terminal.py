@@ -174,6 +174,8 @@ def card(solver: "NamedSolver") -> str:
         ("folder", str(solver.path)),
     ]
     rows += [(f"parameter {key}", str(value)) for key, value in solver.parameters.items()]
+    for variant, changes in solver.variants.items():
+        rows.append((f"@{variant}", ", ".join(f"{key} = {value}" for key, value in changes.items())))
     readme = solver.path / "README.md"
     text = readme.read_text(encoding="utf-8", errors="replace").strip() if readme.is_file() else ""
     return "\n".join([*columns(rows), *(["", text] if text else [])])

@@ -1,0 +1,1 @@
+"""Comparisons of solvers: runs, the table of their results, statistics and reports."""

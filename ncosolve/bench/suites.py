@@ -1,0 +1,208 @@
+"""What a benchmark runs on: named suites, files, folders and generated instances."""
+
+import dataclasses
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ncosolve.errors import InputError
+from ncosolve.formats import read
+from ncosolve.problems import generate
+from ncosolve.record import stem
+from ncosolve.resources import folder
+
+DATA = "NCOSOLVE_DATA"
+"""The environment variable that names the folder of public instances that do not ship with ncosolve."""
+_KEYS = {"summary", "files", "generate", "short", "max_vehicles", "problem", "rounding", "objective"}
+_SKIPPED = {".csv", ".md", ".sol", ".tour", ".py", ".toml", ".json", ".html", ".png"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One instance of a benchmark.
+
+    Attributes
+    ----------
+    name, problem, n : str, str, int
+        As it is shown; ``n`` counts nodes or columns.
+    source : str
+        JSON of what it is read or generated from; see `instance_of`.
+    """
+
+    name: str
+    problem: str
+    n: int
+    source: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A named list of instances: a file in the folder of suites.
+
+    Attributes
+    ----------
+    name, summary : str
+        What it is called, and one sentence.
+    sources : tuple of mapping
+        What each instance is read or generated from; a file is a path below the folder of public instances.
+    short : tuple of str
+        The names of those that ``--short`` is confined to.
+    """
+
+    name: str
+    summary: str
+    sources: tuple[dict[str, Any], ...]
+    short: tuple[str, ...] = field(default=())
+
+
+def suites() -> dict[str, Suite]:
+    """All suites by name.
+
+    Raises
+    ------
+    InputError
+        When a file among them cannot be read or holds a key that does not exist.
+    """
+    return {file.stem: _parse(file) for file in sorted(folder("suites").glob("*.toml"))}
+
+
+def instance_of(source: str) -> Any:
+    """The instance that the JSON of a case stands for.
+
+    It is ``{"file": PATH, ...}`` with what `ncosolve.formats.read` takes, or ``{"generate": PROBLEM, ...}`` with what
+    `ncosolve.generate` takes.
+
+    Raises
+    ------
+    InputError
+        When the file is not there or not an instance.
+    """
+    options = json.loads(source)
+    if "file" in options:
+        return read(options.pop("file"), **options)
+    return generate(options.pop("generate"), options.pop("n"), **options)
+
+
+def cases(
+    names: Iterable[str], data: Path | None = None, short: bool = False, reading: dict[str, Any] | None = None
+) -> tuple[list[Case], list[str]]:
+    """The instances that a command line names, each read once, and the files of suites that are not here.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Files, folders, suites or bundled instances.
+    data : Path, optional
+        The folder of public instances; `DATA` of the environment when not given.
+    short : bool
+        Confine suites to their short lists.
+    reading : dict, optional
+        How to read what is no suite: options of `ncosolve.formats.read`.
+
+    Raises
+    ------
+    InputError
+        When a name is none of these, or a file is bad.
+    """
+    known = suites()
+    place = data or (Path(os.environ[DATA]) if os.environ.get(DATA) else None)
+    found: list[Case] = []
+    missing: list[str] = []
+    for name in names:
+        if name in known and not Path(name).exists():
+            suite = known[name]
+            for source in suite.sources:
+                if short and source["name"] not in suite.short:
+                    continue
+                given = _located(source, place)
+                if given is None:
+                    missing.append(source["file"])
+                else:
+                    found.append(_case(given, source["name"]))
+        else:
+            options = {key: value for key, value in (reading or {}).items() if value is not None}
+            found += [_case({"file": file, **options}, stem(file)) for file in _files(name, known)]
+    return _told_apart(found), missing
+
+
+def _case(given: dict[str, Any], name: str) -> Case:
+    source = json.dumps(given)
+    instance = instance_of(source)
+    return Case(name, instance.problem, instance.n, source)
+
+
+def _located(source: dict[str, Any], place: Path | None) -> dict[str, Any] | None:
+    """A suite's source with a file that is there: in the folder of public instances, else bundled; None otherwise."""
+    given = {key: value for key, value in source.items() if key != "name"}
+    if "file" not in given:
+        return given
+    if place is not None and (place / given["file"]).is_file():
+        return {**given, "file": str((place / given["file"]).resolve())}
+    bundled = [each for each in _instances(folder("instances")) if stem(each) == source["name"]]
+    return {**given, "file": stem(bundled[0])} if bundled else None
+
+
+def _files(name: str, known: dict[str, Suite]) -> list[str]:
+    """The files that a name stands for, in full; a bundled instance by its name alone, which holds on any machine."""
+    path = Path(name)
+    if path.is_dir():
+        inside = [str(each.resolve()) for each in _instances(path)]
+        if not inside:
+            raise InputError("holds no instance files", name)
+        return inside
+    if path.is_file():
+        return [str(path.resolve())]
+    if any(name in (each.name, stem(each)) for each in _instances(folder("instances"))):
+        return [name]
+    raise InputError(f"is no file, folder or bundled instance, and no suite: {', '.join(known)}", name)
+
+
+def _instances(place: Path) -> list[Path]:
+    return [each for each in sorted(place.rglob("*")) if each.is_file() and each.suffix.lower() not in _SKIPPED]
+
+
+def _told_apart(found: Sequence[Case]) -> list[Case]:
+    """Each source once; where two instances of a problem have one name, the folder's name is put before it."""
+    unique = list({case.source: case for case in found}.values())
+    taken = [(case.problem, case.name) for case in unique]
+    named = []
+    for case in unique:
+        options = json.loads(case.source)
+        if taken.count((case.problem, case.name)) > 1 and "file" in options:
+            case = dataclasses.replace(case, name=f"{Path(options['file']).parent.name}-{case.name}")
+        named.append(case)
+    seen: dict[tuple[str, str], Case] = {}
+    for case in named:
+        if (case.problem, case.name) in seen:
+            other = seen[case.problem, case.name].source
+            raise InputError(f"has the same name as {other}, expected one name an instance", case.source)
+        seen[case.problem, case.name] = case
+    return named
+
+
+def _parse(file: Path) -> Suite:
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(str(error), str(file)) from None
+    unknown = sorted(set(table) - _KEYS)
+    if unknown:
+        raise InputError(f"is unknown, expected one of {', '.join(sorted(_KEYS))}", str(file), unknown[0])
+    reading: dict[str, Any] = {key: table[key] for key in ("problem", "rounding", "objective") if key in table}
+    fleet = table.get("max_vehicles", {})
+    sources: list[dict[str, Any]] = []
+    for path in table.get("files", []):
+        name = stem(path)
+        limit: dict[str, int] = {"max_vehicles": fleet[name]} if name in fleet else {}
+        sources.append({"name": name, "file": path, **reading, **limit})
+    for recipe in table.get("generate", []):
+        options = recipe.get("options", {})
+        for seed in recipe["seeds"]:
+            given = {"generate": recipe["problem"], "n": recipe["n"], "seed": seed, **options}
+            words = [recipe["problem"], *map(str, options.values()), f"n{recipe['n']}", f"s{seed}"]
+            sources.append({"name": "-".join(words), **given})
+    return Suite(file.stem, str(table["summary"]), tuple(sources), tuple(table.get("short", ())))
