@@ -19,6 +19,8 @@ from ncosolve.errors import EngineError
 
 LOOK = 0.02
 """Seconds between two questions whether time is up."""
+LONGEST = 300
+"""Characters of what it said that are told."""
 _LENGTH = struct.Struct("<q")
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
@@ -42,7 +44,7 @@ class Child:
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "ncosolve.child"],
+            [sys.executable, "-m", "ncosolve.child", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
@@ -74,6 +76,8 @@ class Child:
                 if over():
                     self.kill()
                     return None
+                if not self.alive:  # while a process that it started holds the pipe open
+                    raise EOFError
             raised, value = _receive(self._process.stdout)
         except (OSError, EOFError):
             raise ChildError(self._reason(before)) from None
@@ -85,8 +89,9 @@ class Child:
         return value
 
     def kill(self) -> None:
-        """End the process, whatever it does."""
-        self._process.kill()
+        """End the process and those that it started, whatever they do."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # it leads a session of its own
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
@@ -100,13 +105,14 @@ class Child:
         return self._process.poll() is None
 
     def _reason(self, before: int) -> str:
-        """How it died, with the last line that it said during the call."""
+        """How it died, with the end of the last line that it said during the call."""
         code = self._process.wait()
         how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-        self._said.seek(before)
+        size = os.fstat(self._said.fileno()).st_size
+        self._said.seek(max(before, size - 20 * LONGEST))
         lines = self._said.read().decode(errors="replace").strip().splitlines()
         self.kill()
-        return f"its process ended: {how}" + (f"; {lines[-1]}" if lines else "")
+        return f"its process ended: {how}" + (f"; {lines[-1][-LONGEST:]}" if lines else "")
 
 
 def call(function: Callable[..., Any], *arguments: Any, over: Callable[[], bool]) -> Any:
@@ -160,15 +166,19 @@ def _receive(pipe: BinaryIO | Any) -> Any:
     return pickle.loads(data)
 
 
-def _serve() -> None:
+def _serve(parent: int) -> None:
     """Take calls from the parent until it closes the pipe or dies."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not mix with the answers
+    if os.getppid() != parent:  # it died before this process could ask to die with it
+        return
+    calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)  # what libraries read and print must not mix with calls and answers
     while True:
         try:
-            function, arguments = _receive(sys.stdin.buffer)
+            function, arguments = _receive(calls)
         except EOFError:
             return
         except Exception as error:
@@ -187,4 +197,4 @@ def _reply(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[bo
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(int(sys.argv[1]))

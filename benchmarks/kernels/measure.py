@@ -5,13 +5,10 @@
 The exit code is 1 where a kernel got slower, 2 for a name that is none.
 """
 
-import contextlib
 import csv
 import io
 import os
-import platform
 import statistics
-import subprocess
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -27,6 +24,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from ncosolve.bench.machine import commit, processor
 from ncosolve.formats.text import save
 
 HISTORY = Path(__file__).with_name("history.csv")
@@ -123,26 +121,8 @@ def table(rates: dict[Key, list[float]], last: dict[Key, float]) -> Table:
 def lines(rates: dict[Key, list[float]]) -> list[Line]:
     """This run as lines of the history."""
     date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
-    run = date, commit(), processor(), os.cpu_count() or 0, numba.__version__
+    run = date, commit() or "", processor(), os.cpu_count() or 0, numba.__version__
     return [Line(*run, *key, round(statistics.median(values), 1)) for key, values in rates.items()]
-
-
-def processor() -> str:
-    """The model of the processor."""
-    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def commit() -> str:
-    """The short name of the commit, marked where files differ from it; empty outside a checkout."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        return subprocess.run(command, cwd=HISTORY.parent, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
 
 
 def read(path: Path) -> list[Line]:

@@ -1,15 +1,18 @@
 """A benchmark from its plan to its table: what is done is skipped, what is left runs, each row is kept at once."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ncosolve.bench import origin, table
 from ncosolve.bench.execution import execute
 from ncosolve.bench.machine import start
-from ncosolve.bench.measure import warm_up
+from ncosolve.bench.measure import PATIENCE, warm_up
 from ncosolve.bench.runs import Run
 from ncosolve.bench.table import Row
-from ncosolve.child import Child
+from ncosolve.child import Child, ChildError
+from ncosolve.deadline import Deadline
+from ncosolve.errors import InputError
 from ncosolve.formats.text import save
 
 
@@ -41,10 +44,14 @@ def benchmark(
     Raises
     ------
     InputError
-        When the folder cannot be used; see `ncosolve.bench.table.opened`.
+        When the folder holds the same run on another instance, or cannot be used; see `ncosolve.bench.table.opened`.
     """
     with table.opened(folder) as rows:
-        done = {row.key for row in rows.rows}
+        done = {row.key: row for row in rows.rows}
+        for run in runs:
+            if run.key in done and done[run.key].source != run.case.source:
+                other = done[run.key].source
+                raise InputError(f"{run.key} was read from {other}, now from {run.case.source}", str(folder))
         left = [run for run in runs if run.key not in done]
         on_start(len(runs) - len(left), len(left))
         origin.note(folder, start(command, solvers, marks))
@@ -61,10 +68,11 @@ def benchmark(
 
 def _fill_cache(runs: Sequence[Run]) -> None:
     """Have kernels compiled once by one process: several at once would each compile them."""
-    seen = {(run.solver, run.case.problem): run for run in runs}
-    child = Child()
-    try:
-        for run in seen.values():
-            child.call(warm_up, run, over=lambda: False)
-    finally:
-        child.kill()
+    for run in {(run.solver, run.case.problem): run for run in runs}.values():
+        patience = Deadline(PATIENCE[1])
+        child = Child()
+        try:
+            with contextlib.suppress(ChildError):  # that will show in its runs
+                child.call(warm_up, run, over=patience.over)
+        finally:
+            child.kill()

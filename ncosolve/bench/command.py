@@ -75,6 +75,8 @@ def bench(
         raise InputError("no instance of it is here: name the folder of public instances by --data", ", ".join(names))
     asked = _names(solvers)
     marks = _marks(times)
+    if device not in ("auto", "cpu", "cuda"):
+        raise InputError(f"is {device!r}, expected auto, cpu or cuda", where="--device")
     todo = runs.plan(cases, asked, marks, seeds, threads, device)
     show = _Progress(output)
     command = ["ncosolve", *map(shlex.quote, sys.argv[1:])]
@@ -138,9 +140,9 @@ class _Progress:
         what = f"{row.status}: {row.reason}" if row.cost is None else f"{row.cost:.10g}"
         gap = None if row.cost is None else gap_to(row.cost, row.best_known, row.maximise)
         shown = "" if gap is None else f" ({100 * gap:.2f} %)"
-        self._bar.console.print(
-            f"{row.instance}  {row.solver}  {row.limit:g} s, seed {row.seed}:  {what}{shown}", markup=False
-        )
+        line = f"{row.instance}  {row.solver}  {row.limit:g} s, seed {row.seed}:  {what}{shown}"
+        line = "".join(letter if letter.isprintable() else "?" for letter in line)
+        self._bar.console.print(line, markup=False, soft_wrap=True)
         self._bar.advance(self._task)
 
 

@@ -10,16 +10,16 @@ from typing import Any
 import joblib
 
 from ncosolve.bench.machine import cores
-from ncosolve.bench.measure import Measured, lost, measured
+from ncosolve.bench.measure import Measured, measured
 from ncosolve.bench.runs import Run
-from ncosolve.errors import InputError, MissingExtra
+from ncosolve.errors import EngineError, InputError, MissingExtra
 
 log = logging.getLogger("ncosolve")
 
 CONNECT = 10.0
 """Seconds to wait for a cluster."""
 TRIES = 3
-"""A cluster that loses its workers so often has the runs that are left reported as failed."""
+"""A cluster that fails so often without having done a run in between is given up."""
 
 
 def execute(runs: Sequence[Run], jobs: int, dask: str | None = None) -> Iterator[tuple[Run, Measured]]:
@@ -80,20 +80,31 @@ def _places(jobs: int, threads: int) -> "queue.Queue[list[int] | None]":
 def _on_cluster(runs: Sequence[Run], address: str) -> Iterator[tuple[Run, Measured]]:
     with _client(address):
         left = {run.key: run for run in runs}
-        failure = ""
-        for _ in range(TRIES):
+        failures = 0
+        while left:
             try:
-                with joblib.parallel_config("dask"):
+                with joblib.parallel_config(_cluster()):
                     pool = joblib.Parallel(batch_size=1, pre_dispatch="all", return_as="generator_unordered")
-                    for run, result in pool(joblib.delayed(_far)(run) for run in left.values()):
+                    for run, result in pool([joblib.delayed(_far)(run) for run in left.values()]):
                         left.pop(run.key)
+                        failures = 0
                         yield run, result
-                return
             except Exception as error:  # whatever the cluster raises, the rest is tried again
-                failure = f"{type(error).__name__}: {error}"
-                log.warning("the cluster lost a run: %s", failure)
-        for run in left.values():
-            yield run, lost(run, failure)
+                failures += 1
+                log.warning("the cluster lost a run: %s: %s", type(error).__name__, error)
+                if failures == TRIES:
+                    raise EngineError(f"the cluster at {address} is gone; {len(left)} runs are left") from None
+
+
+def _cluster() -> Any:
+    """Joblib's backend for Dask, which would do all runs here if the cluster had a single thread."""
+    from joblib._dask import DaskDistributedBackend
+
+    class Cluster(DaskDistributedBackend):  # type: ignore[misc]
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return max(2, super().effective_n_jobs(n_jobs))
+
+    return Cluster()
 
 
 def _far(run: Run) -> tuple[Run, Measured]:

@@ -1,6 +1,7 @@
 """One run of a benchmark, measured in a process of its own."""
 
 import contextlib
+import hashlib
 import json
 import logging
 import math
@@ -29,6 +30,10 @@ PATIENCE = 2.0, 90.0
 WARM_SIZE = {"tsp": 20, "cvrp": 20, "vrptw": 20, "tsptw": 20, "tspdl": 20, "milp": 30}
 """The size of the instance on which a solver warms up."""
 WARM_WORK, WARM_SECONDS = 200, 5.0
+LONGEST_NAME = 200
+"""Bytes of the name of an answer's file."""
+LONGEST_REASON = 500
+"""Characters."""
 STEP = 0.005
 """Of the incumbents within such a stretch of the logarithm of time, a history keeps the last."""
 
@@ -64,14 +69,8 @@ def measured(run: Run, cores: list[int] | None, cancelled: Any = None) -> Measur
     except ChildError as error:
         done, reason = None, str(error)
     finally:
-        if process.alive:
-            process.kill()
+        process.kill()
     return done or Measured(_row(run, started, status="failed", reason=reason, wall=time.perf_counter() - began))
-
-
-def lost(run: Run, reason: str) -> Measured:
-    """A run that nobody could do."""
-    return Measured(_row(run, now(), status="failed", reason=reason))
 
 
 def _environment(threads: int) -> dict[str, str]:
@@ -117,11 +116,11 @@ def _measure(run: Run, cores: list[int] | None) -> Measured:
         **common,
         used=solution.solver,
         cost=solution.cost,
-        bound=solution.bound if solution.bound is not None and math.isfinite(solution.bound) else None,
+        bound=float(solution.bound) if solution.bound is not None and math.isfinite(solution.bound) else None,
         valid=check.feasible and math.isclose(check.cost, solution.cost, rel_tol=1e-9, abs_tol=1e-9),
-        iterations=solution.iterations,
+        iterations=int(solution.iterations),
         history=_thinned(solution.history),
-        solution=f"{run.key.replace('/', '_')}.sol",
+        solution=_file_name(run.key),
     )
     return Measured(row, dumps(solution))
 
@@ -147,7 +146,7 @@ def warm_up(run: Run) -> None:
     automatic = [named.name for named in catalog.automatic(case.problem, case.n)]
     small = generate(case.problem, WARM_SIZE[case.problem], seed=1)
     for name in automatic if run.solver == "auto" else [run.solver]:
-        with contextlib.suppress(NcosolveError):
+        with contextlib.suppress(Exception):  # what is wrong with it will show in its runs
             solving.solve(small, name, time_limit=WARM_SECONDS, max_iterations=WARM_WORK, threads=run.threads)
 
 
@@ -160,7 +159,6 @@ def _row(run: Run, started: str, **found: Any) -> Row:
         "maximise": False,
         "best_known": None,
         "valid": False,
-        "reason": "",
         "wall": 0.0,
         "compiling": 0.0,
         "cpu": None,
@@ -169,6 +167,7 @@ def _row(run: Run, started: str, **found: Any) -> Row:
         "history": (),
         "solution": "",
     }
+    reason = " ".join(str(found.pop("reason", "")).split())
     return Row(
         problem=run.case.problem,
         instance=run.case.name,
@@ -177,11 +176,13 @@ def _row(run: Run, started: str, **found: Any) -> Row:
         seed=run.seed,
         limit=run.limit,
         threads=run.threads,
+        device=run.device,
         anytime=run.anytime,
         source=run.case.source,
         machine=machine(),
         versions=versions(needs),
         started=started,
+        reason=reason[:LONGEST_REASON],
         **{**empty, **found},
     )
 
@@ -201,6 +202,14 @@ def _peak_memory() -> float:
     """The largest resident size that this process or one of those it has ended ever had, in MB."""
     unit = 2.0**20 if sys.platform == "darwin" else 2.0**10
     return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / unit
+
+
+def _file_name(key: str) -> str:
+    """A name for the answer of a run that any file system takes."""
+    name = key.replace("/", "_")
+    if len(name.encode()) > LONGEST_NAME:
+        name = f"{name[: LONGEST_NAME // 4]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+    return f"{name}.sol"
 
 
 def _thinned(history: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:

@@ -34,7 +34,9 @@ class Run:
     @property
     def key(self) -> str:
         """What makes it the same run as another: that of its row in the table."""
-        return table.key(self.case.problem, self.case.name, self.solver, self.limit, self.seed, self.threads)
+        return table.key(
+            self.case.problem, self.case.name, self.solver, self.limit, self.seed, self.threads, self.device
+        )
 
 
 def plan(

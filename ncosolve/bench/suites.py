@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ncosolve.bench.table import FILE
 from ncosolve.errors import InputError
 from ncosolve.formats import read
 from ncosolve.problems import generate
@@ -113,7 +114,7 @@ def cases(
     found: list[Case] = []
     missing: list[str] = []
     for name in names:
-        if name in known and not Path(name).exists():
+        if name in known and not os.path.exists(name):
             suite = known[name]
             for source in suite.sources:
                 if short and source["name"] not in suite.short:
@@ -132,6 +133,7 @@ def cases(
 def _case(given: dict[str, Any], name: str) -> Case:
     source = json.dumps(given)
     instance = instance_of(source)
+    name = " ".join(name.split()).encode("utf-8", "replace").decode()
     return Case(name, instance.problem, instance.n, source)
 
 
@@ -149,12 +151,12 @@ def _located(source: dict[str, Any], place: Path | None) -> dict[str, Any] | Non
 def _files(name: str, known: dict[str, Suite]) -> list[str]:
     """The files that a name stands for, in full; a bundled instance by its name alone, which holds on any machine."""
     path = Path(name)
-    if path.is_dir():
+    if os.path.isdir(path):
         inside = [str(each.resolve()) for each in _instances(path)]
         if not inside:
             raise InputError("holds no instance files", name)
         return inside
-    if path.is_file():
+    if os.path.isfile(path):
         return [str(path.resolve())]
     if any(name in (each.name, stem(each)) for each in _instances(folder("instances"))):
         return [name]
@@ -162,7 +164,10 @@ def _files(name: str, known: dict[str, Suite]) -> list[str]:
 
 
 def _instances(place: Path) -> list[Path]:
-    return [each for each in sorted(place.rglob("*")) if each.is_file() and each.suffix.lower() not in _SKIPPED]
+    """The files in a folder that may be instances; those of hidden files and of benchmarks are none."""
+    found = [each for each in sorted(place.rglob("*")) if each.is_file() and each.suffix.lower() not in _SKIPPED]
+    tables = {each.parent for each in place.rglob(FILE)}
+    return [each for each in found if not each.name.startswith(".") and tables.isdisjoint(each.parents)]
 
 
 def _told_apart(found: Sequence[Case]) -> list[Case]:

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import fcntl
 import io
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -31,7 +32,7 @@ class Row:
         What was solved; ``n`` counts nodes or columns.
     solver, used : str
         The name asked for, with its variant (``NAME@classical``), and the solver that found the answer.
-    seed, limit, threads : int, float, int
+    seed, limit, threads, device : int, float, int, str
         As the run was asked for; the limit in seconds.
     anytime : bool
         Whether what the solver had at an earlier time is also what a run with that limit would end with.
@@ -75,6 +76,7 @@ class Row:
     seed: int
     limit: float
     threads: int
+    device: str
     anytime: bool
     status: str
     cost: float | None
@@ -98,7 +100,7 @@ class Row:
     @property
     def key(self) -> str:
         """What makes it the same run as another."""
-        return key(self.problem, self.instance, self.solver, self.limit, self.seed, self.threads)
+        return key(self.problem, self.instance, self.solver, self.limit, self.seed, self.threads, self.device)
 
     @property
     def overrun(self) -> float:
@@ -119,9 +121,10 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row))
 
 
-def key(problem: str, instance: str, solver: str, limit: float, seed: int, threads: int) -> str:
-    """The name of a run: what it has in no common with any other."""
-    return f"{problem}/{instance}/{solver}/t{limit:g}/s{seed}/p{threads}"
+def key(problem: str, instance: str, solver: str, limit: float, seed: int, threads: int, device: str) -> str:
+    """The name of a run: what it has in common with no other."""
+    place = "" if device == "auto" else f"/{device}"
+    return f"{problem}/{instance}/{solver}/t{limit:.10g}/s{seed}/p{threads}{place}"
 
 
 class Table:
@@ -129,8 +132,8 @@ class Table:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
-        _drop_torn_line(self.path)
         self.rows = read(folder)
+        _drop_torn_line(self.path)
         if not self.rows:
             self.path.write_text(_line(COLUMNS), encoding="utf-8")
 
@@ -156,6 +159,8 @@ def opened(folder: Path) -> Iterator[Table]:
     try:
         (folder / SOLUTIONS).mkdir(parents=True, exist_ok=True)
         lock = open(folder / ".lock", "w")  # noqa: SIM115 - held while the table is open
+        if (folder / FILE).is_dir():
+            raise IsADirectoryError(0, f"{FILE} is a folder")
     except OSError as error:
         raise InputError(f"cannot be written to: {error.strerror}", str(folder)) from None
     with lock:
@@ -178,25 +183,23 @@ def read(folder: Path) -> list[Row]:
     if not path.is_file():
         return []
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", str(path)) from None
     lines = text.splitlines(keepends=True)
+    if lines and not _line(COLUMNS).startswith(lines[0]):
+        raise InputError("is not the table of a benchmark of this version", str(path), "line 1")
     if lines and not lines[-1].endswith("\n"):
         lines.pop()  # what a kill left of a row
     reader = csv.reader(lines, strict=True)
     rows = []
     try:
-        header = tuple(next(reader, ()))
-        if lines and header != COLUMNS:
-            raise InputError("is not the table of a benchmark of this version", str(path), "line 1")
+        next(reader, None)
         for cells in reader:
             if len(cells) != len(COLUMNS):
                 raise ValueError(f"{len(cells)} cells, expected {len(COLUMNS)}")
             rows.append(_row(dict(zip(COLUMNS, cells, strict=True))))
     except (csv.Error, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(str(error), str(path), f"line {reader.line_num}") from None
     return rows
 
@@ -207,7 +210,10 @@ def _row(cells: dict[str, str]) -> Row:
         values[column] = cells[column] or None
     steps = (step.split(":") for step in cells["history"].split())
     values["history"] = [(float(seconds), float(cost)) for seconds, cost in steps]
-    return msgspec.convert(values, Row, strict=False)
+    row = msgspec.convert(values, Row, strict=False)
+    if not row.limit > 0 or not all(math.isfinite(value) for value in (row.limit, row.wall, row.cost or 0.0)):
+        raise ValueError(f"limit {row.limit}, wall {row.wall}, cost {row.cost}: expected finite numbers")
+    return row
 
 
 def _text(value: object) -> str:
@@ -216,8 +222,10 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return " ".join(f"{seconds:.3f}:{cost!r}" for seconds, cost in value)
-    return repr(value) if isinstance(value, float) else " ".join(str(value).split())
+        return " ".join(f"{seconds:.3f}:{float(cost)!r}" for seconds, cost in value)
+    if isinstance(value, float):
+        return repr(float(value))  # a subclass such as NumPy's would write its own name
+    return " ".join(str(value).split("\n")).encode("utf-8", "replace").decode()
 
 
 def _line(cells: "Iterator[str] | tuple[str, ...] | list[str]") -> str:

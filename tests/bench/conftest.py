@@ -14,6 +14,21 @@ ENGINES = {
             if task.instance.n > 20:  # not while it warms up
                 os.abort()
     """,
+    "dying": """
+        import os
+        PROBLEMS = ("tsp",)
+        def run(task):
+            os._exit(7)
+    """,
+    "forking": """
+        import os, sys, time
+        PROBLEMS = ("tsp",)
+        def run(task):
+            assert not sys.stdin.read()
+            if os.fork() == 0:
+                time.sleep(30)
+            os.abort()
+    """,
     "raising": """
         PROBLEMS = ("tsp",)
         def run(task):

@@ -22,6 +22,7 @@ ROW = Row(
     seed=0,
     limit=10.0,
     threads=1,
+    device="auto",
     anytime=True,
     status="feasible",
     cost=110.0,

@@ -12,7 +12,7 @@ from ncosolve.bench import analysis, origin, statistics, suites, table
 from ncosolve.bench.benchmark import benchmark
 from ncosolve.bench.runs import plan
 from ncosolve.cli import main
-from ncosolve.errors import InputError
+from ncosolve.errors import EngineError, InputError
 
 
 def bench(*arguments):
@@ -57,16 +57,19 @@ def test_rows_hold_what_was_measured(tmp_path, capsys):
 
 
 def test_a_crash_an_exception_and_an_overrun_are_rows_and_not_the_end(tmp_path, own_solvers, capsys):
-    assert bench("att48", "--solvers", "crashing,raising,late,same", "-t", "0.2", "--jobs", "2", "-o", tmp_path) == 0
+    solvers = "crashing,dying,forking,raising,late,same"
+    assert bench("att48", "--solvers", solvers, "-t", "0.2", "--jobs", "2", "-o", tmp_path) == 0
     rows = {row.solver: row for row in table.read(tmp_path)}
     assert rows["crashing"].status == "failed"
     assert "SIGABRT" in rows["crashing"].reason
+    assert "exit code 7" in rows["dying"].reason
+    assert "SIGABRT" in rows["forking"].reason
     assert rows["raising"].status == "failed"
     assert "no idea" in rows["raising"].reason
     assert rows["late"].late
     assert rows["late"].solved
     assert rows["same"].solved
-    assert "2 without a valid answer, 1 over their time" in capsys.readouterr().out
+    assert "4 without a valid answer, 1 over their time" in capsys.readouterr().out
 
 
 def test_what_is_done_is_not_done_again(tmp_path):
@@ -77,6 +80,16 @@ def test_what_is_done_is_not_done_again(tmp_path):
     more = plan(cases, ["auto"], [0.1], 3, 1, "cpu")
     assert [row.seed for row in benchmark(more, tmp_path)] == [2]
     assert len(origin.starts(tmp_path)) == 3
+
+
+def test_the_same_run_on_another_instance_is_refused(tmp_path):
+    for place, name in (("a", "att48"), ("b", "gr24")):
+        (tmp_path / place).mkdir()
+        formats.write(formats.read(name), tmp_path / place / "x.tsp")
+    assert bench(tmp_path / "a" / "x.tsp", "-t", "0.1", "-o", tmp_path / "out") == 0
+    runs = plan(suites.cases([str(tmp_path / "b" / "x.tsp")])[0], ["auto"], [0.1], 1, 1, "auto")
+    with pytest.raises(InputError, match=r"tsp/x/auto/t0\.1/s0/p1 was read from .*a/x\.tsp.* now from .*b/x\.tsp"):
+        list(benchmark(runs, tmp_path / "out"))
 
 
 def test_a_killed_command_goes_on_where_it_was_and_leaves_nobody_behind(tmp_path):
@@ -158,6 +171,34 @@ def test_a_cluster_that_loses_a_worker_loses_no_run(tmp_path):
     assert all(row.solved for row in rows)
     assert table.read(tmp_path / "out") == rows
     assert len({row.key for row in rows}) == 10
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_a_cluster_of_one_thread_does_the_runs_itself(tmp_path):
+    from distributed import LocalCluster
+
+    runs = plan(suites.cases(["att48"])[0], ["auto"], [0.1], 3, 1, "cpu")
+    parents = []
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        for _ in benchmark(runs, tmp_path / "out", dask=cluster.scheduler_address):
+            parents += [each.pid for each in psutil.Process().children() if "ncosolve.child" in each.cmdline()]
+    assert parents == []
+    assert len(table.read(tmp_path / "out")) == 3
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_a_cluster_that_is_gone_leaves_its_runs_undone(tmp_path, monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("ncosolve.bench.execution.TRIES", 1)
+    runs = plan(suites.cases(["att48"])[0], ["auto"], [0.3], 5, 1, "cpu")
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None)
+    rows = benchmark(runs, tmp_path / "out", dask=cluster.scheduler_address)
+    next(rows)
+    cluster.close()
+    with pytest.raises(EngineError, match=r"the cluster at .* is gone; [1-4] runs are left"):
+        list(rows)
+    assert all(row.solved for row in table.read(tmp_path / "out"))
 
 
 def test_no_scheduler_is_told_in_one_line(tmp_path, monkeypatch, capsys):

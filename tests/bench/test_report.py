@@ -27,7 +27,15 @@ VOID = {"meta", "link", "img", "br", "input", "hr"}
 def row(**changes):
     history = ((0.2, 130.0), (1.0, 120.0), (7.0, 110.0))
     known = {"problem": "tsp", "instance": "a", "n": 9, "solver": "first", "used": "first", "seed": 0, "limit": 10.0}
-    known |= {"threads": 1, "anytime": True, "status": "feasible", "cost": 110.0, "bound": None, "maximise": False}
+    known |= {
+        "threads": 1,
+        "device": "auto",
+        "anytime": True,
+        "status": "feasible",
+        "cost": 110.0,
+        "bound": None,
+        "maximise": False,
+    }
     known |= {"best_known": 100.0, "valid": True, "reason": "", "wall": 10.0, "compiling": 0.0, "cpu": 9.0}
     known |= {"memory": 200.0, "iterations": 5, "history": history, "solution": "", "source": "{}", "machine": "m"}
     return Row(**{**known, "versions": "v1", "started": "", **changes})

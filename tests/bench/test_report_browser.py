@@ -34,6 +34,7 @@ def run(problem, k, seed, solver, worse):
         seed=seed,
         limit=10.0,
         threads=1,
+        device="auto",
         anytime=solver != "<i>dots</i>",
         status="failed" if cost is None else "feasible",
         cost=cost,

@@ -74,10 +74,26 @@ def test_two_files_of_one_name_are_told_apart_by_their_folders(tmp_path):
     assert [case.name for case in found] == ["a-x", "b-x"]
 
 
-@pytest.mark.parametrize("name", ["nothing-such", "no/such/file.tsp"])
+@pytest.mark.parametrize("name", ["nothing-such", "no/such/file.tsp", "x" * 300])
 def test_what_is_nothing_is_refused_in_one_line(name):
     with pytest.raises(InputError, match="is no file, folder or bundled instance, and no suite: cvrp-classic"):
         suites.cases([name])
+
+
+def test_a_benchmark_inside_the_folder_is_no_instance(tmp_path):
+    formats.write(formats.read("att48"), tmp_path / "att48.tsp")
+    (tmp_path / "out" / "solutions").mkdir(parents=True)
+    (tmp_path / "out" / "runs.csv").write_text("")
+    (tmp_path / "out" / "solutions" / "x").write_text("no instance")
+    (tmp_path / ".hidden").write_text("")
+    assert [case.name for case in suites.cases([str(tmp_path)])[0]] == ["att48"]
+
+
+def test_white_space_in_names_is_one_space(tmp_path):
+    formats.write(formats.read("att48"), tmp_path / "a  b\u00a0c.tsp")
+    (case,), _ = suites.cases([str(tmp_path)])
+    assert case.name == "a b c"
+    assert suites.instance_of(case.source).n == 48
 
 
 def test_an_empty_folder_is_refused(tmp_path):

@@ -1,6 +1,7 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ ROW = Row(
     seed=0,
     limit=2.0,
     threads=1,
+    device="auto",
     anytime=True,
     status="feasible",
     cost=12.5,
@@ -86,6 +88,7 @@ def test_a_folder_belongs_to_one_benchmark_at_a_time(tmp_path):
     ("text", "message"),
     [
         ("a,b\n", "line 1: is not the table"),
+        ("precious, and not ours", "line 1: is not the table"),
         (",".join(table.COLUMNS) + "\n1,2\n", "line 2: 2 cells, expected"),
         (",".join(table.COLUMNS) + "\n" + "x," * (len(table.COLUMNS) - 1) + "x\n", "line 2"),
         (",".join(table.COLUMNS) + '\n"a"b\n', "line 2"),
@@ -93,7 +96,22 @@ def test_a_folder_belongs_to_one_benchmark_at_a_time(tmp_path):
 )
 def test_a_table_that_is_none_is_named_by_its_line(tmp_path, text, message):
     (tmp_path / table.FILE).write_text(text)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message), table.opened(tmp_path):
+        pass
+    assert (tmp_path / table.FILE).read_text() == text
+
+
+def test_numbers_of_other_libraries_are_written_as_numbers(tmp_path):
+    with table.opened(tmp_path) as rows:
+        rows.append(dataclasses.replace(ROW, bound=np.float64(5.5), history=((1.0, np.float64(12.5)),)))
+    assert table.read(tmp_path)[0].bound == 5.5
+
+
+@pytest.mark.parametrize("change", [{"cost": math.nan}, {"limit": 0.0}, {"wall": math.inf}])
+def test_numbers_that_cannot_be_are_refused(tmp_path, change):
+    with table.opened(tmp_path) as rows:
+        rows.append(dataclasses.replace(ROW, **change))
+    with pytest.raises(InputError, match="line 2: limit"):
         table.read(tmp_path)
 
 
