@@ -26,7 +26,7 @@ def test_files_that_it_names_exist():
 
 def test_every_solver_stands_in_its_table():
     shipped = {folder.name for folder in (ROOT / "solvers").iterdir() if (folder / "solver.toml").is_file()}
-    table = README[README.index("## Solvers") : README.index("## The house")]
+    table = README[README.index("## Solvers") : README.index("## Comparing solvers")]
     assert shipped == set(re.findall(r"`([\w-]+)`", table)) - {"auto", "solvers"} - {"pip"}
 
 
@@ -36,10 +36,17 @@ def test_the_wheel_lists_every_package():
     packages = {
         file.parent.relative_to(ROOT).as_posix().replace("/", ".") for file in ROOT.glob("ncosolve/**/__init__.py")
     }
-    assert packages | {"ncosolve._solvers", "ncosolve._instances"} == set(
+    assert packages | {"ncosolve._solvers", "ncosolve._instances", "ncosolve._suites"} == set(
         re.findall(r"^    (ncosolve[\w.]*)$", config, re.M)
     )
 
 
 def test_the_test_command_is_one_line_that_ci_can_find():
     assert len(re.findall(r"^pip install .*&& pytest.*$", README, re.M)) == 1
+
+
+def test_every_suite_stands_in_the_table_of_benchmarks():
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    table = text[text.index("## Suites") : text.index("## The whole comparison")]
+    shipped = {file.stem for file in (ROOT / "benchmarks" / "suites").glob("*.toml")}
+    assert shipped == set(re.findall(r"^\| `([\w-]+)`", table, re.M))

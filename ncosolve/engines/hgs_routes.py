@@ -11,26 +11,31 @@ from typing import Any
 import numpy as np
 
 from ncosolve.engines.base import Outcome, Task
-from ncosolve.engines.rivals import ask, concluded, left
+from ncosolve.engines.rivals import Watch, ask, concluded, left
 from ncosolve.errors import EngineError
 
 PROBLEMS = ("cvrp",)
 
-ANYTIME = False
-"""One answer at the end: a benchmark runs each time mark separately."""
 MOST_NODES = 10_000
 """Its matrices take 1.6 GB at this size."""
 DISTANCES = 100.0, 50_000.0
 """The largest distance is brought between these: HGS refuses one above 100,000 and takes 0.00001 for nothing."""
-CAPACITIES = 1.0, 1_000_000.0
-"""The capacity is brought between these."""
+DEMANDS = 10.0, 50_000.0
+"""The largest demand is brought between these, for the same reason and since a unit of overload has a largest price."""
+
+
+FIRST = 0.05
+"""The share of the time that a first call gets, which shows how much of the processor there is."""
+SHARE = 0.97
+"""What the second call gets of the time that is left."""
+DESCENT = 1e-7
+"""A descent, which it does not interrupt, takes up to this many seconds times the square of the nodes."""
 
 
 def run(task: Task) -> Outcome:
-    """Call HGS with all the time there is.
+    """Call HGS for a short time, then with all that is left; a call that is late is killed.
 
-    Where iterations are limited it ends after that many without an improvement, whatever the time, and is killed at
-    the deadline.
+    Where iterations are limited there is one call: it ends after that many without an improvement, whatever the time.
 
     Raises
     ------
@@ -41,33 +46,48 @@ def run(task: Task) -> Outcome:
         return Outcome()
     if task.instance.n > MOST_NODES:
         raise EngineError(f"{task.instance.n} nodes need a full distance matrix here, {MOST_NODES} nodes are the most")
-    routes = ask(task, _routes, task.seed % 2**31, task.max_iterations)
-    if routes is not None:
-        task.incumbent.offer(routes)
+    if task.max_iterations is not None:
+        _call(task, {"nbIter": min(task.max_iterations, 2**31 - 1)})
+    else:
+        share = _call(task, {}, FIRST)
+        if not task.over():
+            _call(task, {}, SHARE * share)
     return concluded(task)
 
 
-def _routes(instance: Any, end: float, seed: int, iterations: int | None) -> list[list[int]]:
+def _call(task: Task, settings: dict[str, Any], share: float | None = None) -> float:
+    """Offer the routes of one call that gets this share of the time; `Watch.share` of it."""
+    routes, share = ask(task, _routes, {"seed": task.seed % 2**31, **settings}, share) or (None, 1.0)
+    if routes is not None:
+        task.incumbent.offer(routes)
+    return share
+
+
+def _routes(
+    instance: Any, end: float, settings: dict[str, Any], share: float | None
+) -> tuple[list[list[int]] | None, float]:
+    """Routes, None where it found none, and the share of the seconds that HGS was let run: that is what it counts."""
     import hygese
 
     data = _data(instance)
-    if iterations is None:
-        budget = {"timeLimit": max(0.01, left(end))}
-    else:
-        budget = {"nbIter": min(iterations, 2**31 - 1)}
+    if share is not None and math.isfinite(end):
+        settings = {**settings, "timeLimit": max(0.01, share * (left(end) - DESCENT * instance.n**2))}
     swap_star = instance.distance.coords is not None  # it looks at angles about the depot
-    solver = hygese.Solver(hygese.AlgorithmParameters(seed=seed, useSwapStar=swap_star, **budget), verbose=False)
+    solver = hygese.Solver(hygese.AlgorithmParameters(useSwapStar=swap_star, **settings), verbose=False)
+    watch = Watch()
     with _heard() as words:
         try:
-            return solver.solve_cvrp(data).routes
-        except TypeError as error:
-            raise EngineError(f"it refuses: {words() or error}") from None
+            return solver.solve_cvrp(data).routes, watch.share()
+        except TypeError:  # a null pointer
+            if words():
+                raise EngineError(f"it refuses: {words()}") from None
+            return None, watch.share()
 
 
 def _data(instance: Any) -> dict[str, Any]:
     """The instance with distances and loads at scales that HGS likes; powers of two, so that nothing is rounded."""
     table = instance.distance.matrix()
-    load = _scale(instance.capacity, *CAPACITIES)
+    load = _scale(float(instance.demand.max()), *DEMANDS)
     spots = instance.distance.coords
     spots = np.zeros((instance.n, 2)) if spots is None else spots[:, :2] - spots[:, :2].min(axis=0)
     data = {

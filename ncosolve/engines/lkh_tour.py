@@ -1,18 +1,13 @@
 """LKH, the Lin-Kernighan heuristic of Helsgaun, on symmetric and asymmetric TSP, as the package elkai holds it."""
 
 import math
-import time
 from typing import Any
 
-import numpy as np
-
 from ncosolve.engines.base import Outcome, Task
-from ncosolve.engines.rivals import ask, concluded, fitted, left
+from ncosolve.engines.rivals import Watch, ask, concluded, fitted, left, plane
 
 PROBLEMS = ("tsp",)
 
-ANYTIME = False
-"""One answer at the end: a benchmark runs each time mark separately."""
 MOST_NODES = 5000
 """A matrix goes in as text, 9 s at this size; coordinates have no limit here."""
 LARGEST = 10_000_000
@@ -25,7 +20,7 @@ ASCENT, SHORT_ASCENT = 25.0, 5.0
 """How often the time of the first call the ascent takes, and one that starts with `SHORT_PERIOD` steps."""
 SHORT_PERIOD = 100
 SHARE = 0.97
-"""LKH counts processor time; this share of the time that is left is what it gets."""
+"""What it gets of the time that is left."""
 
 
 def run(task: Task) -> Outcome:
@@ -41,30 +36,30 @@ def run(task: Task) -> Outcome:
     if task.over():
         return Outcome()
     if task.max_iterations is not None:
-        _call(task, {"RUNS": 1, "MAX_TRIALS": task.max_iterations})
+        _call(task, {"RUNS": 1, "MAX_TRIALS": task.max_iterations}, 1.0)
         return concluded(task)
-    seconds = _call(task, FIRST)
+    seconds, share = _call(task, FIRST, 1.0)
     rest = task.deadline.remaining()
     if rest >= ASCENT * seconds:
-        _call(task, {"RUNS": RUNS})
+        _call(task, {"RUNS": RUNS}, share)
     elif rest >= SHORT_ASCENT * seconds:
-        _call(task, {"RUNS": RUNS, "INITIAL_PERIOD": SHORT_PERIOD})
+        _call(task, {"RUNS": RUNS, "INITIAL_PERIOD": SHORT_PERIOD}, share)
     return concluded(task)
 
 
-def _call(task: Task, settings: dict[str, Any]) -> float:
-    """Offer the tour of one call; the seconds that it took, infinite where it was killed."""
+def _call(task: Task, settings: dict[str, Any], share: float) -> tuple[float, float]:
+    """Offer the tour of one call; the seconds that it took, infinite where it was killed, and its `Watch.share`."""
     seed = 1 + task.seed % (2**31 - 1)  # 0 would mean the time of day
-    given = ask(task, _tour, {"SEED": seed, **settings})
+    given = ask(task, _tour, {"SEED": seed, **settings}, share)
     if given is None:
-        return math.inf
-    tour, seconds = given
+        return math.inf, share
+    tour, seconds, share = given
     task.incumbent.offer(tour)
-    return float(seconds)
+    return seconds, share
 
 
-def _tour(instance: Any, end: float, settings: dict[str, Any]) -> tuple[list[int], float]:
-    """A tour, and the seconds that LKH took for it.
+def _tour(instance: Any, end: float, settings: dict[str, Any], share: float) -> tuple[list[int], float, float]:
+    """A tour, the seconds that LKH took for it, and the share of them that it was let run: that is what it counts.
 
     elkai's classes set the number of runs only; the function beneath them takes all parameters of LKH.
     """
@@ -72,30 +67,21 @@ def _tour(instance: Any, end: float, settings: dict[str, Any]) -> tuple[list[int
 
     problem = _problem(instance)
     if math.isfinite(end):
-        settings = {**settings, "TOTAL_TIME_LIMIT": max(0.01, SHARE * left(end))}
+        settings = {**settings, "TOTAL_TIME_LIMIT": max(0.01, SHARE * share * left(end))}
     parameters = "".join(f"{name} = {value}\n" for name, value in settings.items())
-    began = time.monotonic()
+    watch = Watch()
     tour = _elkai.solve_problem(f"{parameters}PROBLEM_FILE = :stdin:\n", problem)
-    return [node - 1 for node in tour], time.monotonic() - began
+    return [node - 1 for node in tour], watch.seconds(), watch.share()
 
 
 def _problem(instance: Any) -> str:
-    """The instance in TSPLIB's form."""
-    distance, kind = instance.distance, "TSP" if instance.distance.symmetric else "ATSP"
+    """The instance in TSPLIB's form; LKH rounds distances of coordinates to the nearest whole number."""
+    kind = "TSP" if instance.distance.symmetric else "ATSP"
     head = f"TYPE : {kind}\nDIMENSION : {instance.n}\nEDGE_WEIGHT_TYPE : "
-    flat = distance.metric == "euclidean" and distance.coords.shape[1] == 2
-    if flat and distance.rounding in ("exact", "nint"):
-        lines = [f"{node} {x:.6f} {y:.6f}\n" for node, (x, y) in enumerate(_coordinates(distance).tolist(), 1)]
+    places = plane(instance.distance, LARGEST) if instance.distance.rounding in ("exact", "nint") else None
+    if places is not None:
+        lines = [f"{node} {x:.6f} {y:.6f}\n" for node, (x, y) in enumerate(places[0].tolist(), 1)]
         return f"{head}EUC_2D\nNODE_COORD_SECTION\n{''.join(lines)}"
     table = fitted(instance, MOST_NODES, LARGEST).distance.tolist()
     rows = [" ".join(map(str, row)) + "\n" for row in table]
     return f"{head}EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX\nEDGE_WEIGHT_SECTION\n{''.join(rows)}"
-
-
-def _coordinates(distance: Any) -> Any:
-    """Coordinates whose distances, rounded to the nearest as LKH does, are the instance's own or multiples of them."""
-    spots = distance.coords - distance.coords.min(axis=0)
-    span = float(np.hypot(*spots.max(axis=0)))
-    if span == 0.0 or (distance.rounding == "nint" and span <= LARGEST):
-        return spots
-    return spots * (LARGEST / span)

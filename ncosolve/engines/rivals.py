@@ -14,9 +14,10 @@ import numpy as np
 from ncosolve import child
 from ncosolve.engines.base import Outcome, Task
 from ncosolve.engines.scaling import Loads, Scaled, Windows, scaled
-from ncosolve.problems.base import replace
+from ncosolve.problems.base import FloatArray, replace
+from ncosolve.problems.distance import Distance
 
-GRACE_SHARE, GRACE = 0.02, 0.1
+GRACE_SHARE, GRACE = 0.02, 0.2
 """How late an answer may come, as a share of the limit and in seconds; every engine is allowed a little more."""
 ROUND = 0.02
 """Seconds that an answer needs to come back and to be checked."""
@@ -47,13 +48,45 @@ def left(end: float) -> float:
     return max(0.0, end - time.monotonic())
 
 
+class Watch:
+    """Seconds since it was made, and how much of them this process was let run."""
+
+    def __init__(self) -> None:
+        self._wall, self._processor = time.monotonic(), time.process_time()
+
+    def seconds(self) -> float:
+        """Seconds of wall clock."""
+        return time.monotonic() - self._wall
+
+    def share(self) -> float:
+        """Seconds of processor time for each of wall clock, at most 1.
+
+        A solver that limits its processor time would come too late on a busy machine without it.
+        """
+        return min(1.0, (time.process_time() - self._processor) / max(1e-9, self.seconds()))
+
+
 def concluded(task: Task, iterations: int | None = None) -> Outcome:
-    """The outcome: the work that was asked for, and why there is no answer where there is none."""
+    """The outcome: the work that was asked for, and what came of it where there is no answer."""
     done = (task.max_iterations or 0) if iterations is None else iterations
-    return Outcome(done, note="" if task.incumbent.answer is not None else "it was stopped before it gave one")
+    return Outcome(done, note="it was stopped before it gave one" if late(task) else "it gave none")
 
 
-def fitted(instance: Any, most_nodes: int, leg: float, total: float = math.inf) -> Scaled:
+def in_order(routes: list[list[int]], either_way: bool) -> list[list[int]]:
+    """Routes so that equal solutions are equal answers, of a solver that numbers and turns them as chance has it.
+
+    Parameters
+    ----------
+    routes : list of list of int
+        Customers.
+    either_way : bool
+        Whether a route costs the same backwards.
+    """
+    turned = [route[::-1] if either_way and route[0] > route[-1] else route for route in routes if route]
+    return sorted(turned)
+
+
+def fitted(instance: Any, most_nodes: int, leg: float, latest: float = math.inf, load: float = math.inf) -> Scaled:
     """An instance in whole numbers, as `scaled` gives it, made smaller where the solver cannot take such large ones.
 
     Parameters
@@ -64,8 +97,10 @@ def fitted(instance: Any, most_nodes: int, leg: float, total: float = math.inf) 
         Above this many nodes it is refused.
     leg : float
         The largest distance or duration of a leg that the solver takes.
-    total : float
-        The latest time and the largest sum of demands that it takes.
+    latest : float
+        The latest time that it takes.
+    load : float
+        The largest sum of demands that it takes.
 
     Returns
     -------
@@ -82,14 +117,40 @@ def fitted(instance: Any, most_nodes: int, leg: float, total: float = math.inf) 
     numbers = scaled(instance, most_nodes)
     windows, longest = numbers.windows, float(numbers.distance.max())
     if windows is not None:
-        longest = max(longest, float(windows.travel.max()), windows.horizon * leg / total)
+        longest = max(longest, float(windows.travel.max()), windows.horizon * leg / latest)
     share = min(1.0, leg / longest) if longest else 1.0
     return Scaled(
         numbers.unit * share,
         _times(numbers.distance, share, np.rint),
         None if windows is None else _shrunk_windows(windows, share),
-        None if numbers.loads is None else _shrunk_loads(numbers.loads, total),
+        None if numbers.loads is None else _shrunk_loads(numbers.loads, load),
     )
+
+
+def plane(distance: Distance, longest: float) -> tuple[FloatArray, bool] | None:
+    """Coordinates for a solver that computes Euclidean distances in the plane itself.
+
+    Parameters
+    ----------
+    distance : Distance
+        The distances of an instance.
+    longest : float
+        The longest distance that the solver takes.
+
+    Returns
+    -------
+    tuple or None
+        Coordinates from 0 on, shape (n, 2), and whether their distances, rounded to the nearest, are the instance's
+        own. Where not, they are scaled so that the diagonal is ``longest``. None for other distances than Euclidean
+        ones in the plane.
+    """
+    spots = distance.coords
+    if distance.metric != "euclidean" or spots is None or spots.shape[1] != 2:
+        return None
+    spots = spots - spots.min(axis=0)
+    span = float(np.hypot(*spots.max(axis=0)))
+    rounded = distance.rounding == "nint" and span <= longest
+    return (spots if rounded or span == 0.0 else spots * (longest / span)), rounded
 
 
 def _shrunk_windows(windows: Windows, share: float) -> Windows:
@@ -100,12 +161,12 @@ def _shrunk_windows(windows: Windows, share: float) -> Windows:
     )
 
 
-def _shrunk_loads(loads: Loads, total: float) -> Loads:
-    amount = int(loads.demand.sum())
+def _shrunk_loads(loads: Loads, most: float) -> Loads:
+    amount = max(1, int(loads.demand.sum()))
     capacity = min(loads.capacity, amount)
-    share = min(1.0, total / amount) if amount else 1.0
+    share = min(1.0, 2.0 ** math.floor(math.log2(most / amount)) if math.isfinite(most) else 1.0)  # decimals stay exact
     demand = _times(loads.demand, share, np.ceil)
-    return Loads(demand, math.floor(capacity * share) if capacity < amount else int(demand.sum()))
+    return Loads(demand, math.floor(capacity * share) if capacity < amount else max(1, int(demand.sum())))
 
 
 def _times(numbers: Any, share: float, rounding: Callable[[Any], Any]) -> Any:
