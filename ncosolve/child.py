@@ -44,13 +44,16 @@ class Child:
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "ncosolve.child", str(os.getpid())],
+            [sys.executable, "-P", "-m", "ncosolve.child", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
             env={**os.environ, **(environment or {})},
             start_new_session=True,
         )
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # the first call will say why it died
+            _send(self._process.stdin, sys.path)
 
     def call(self, function: Callable[..., Any], *arguments: Any, over: Callable[[], bool]) -> Any:
         """The value of ``function(*arguments)``, or None where ``over()`` came true first; then the process is killed.
@@ -176,6 +179,7 @@ def _serve(parent: int) -> None:
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)  # what libraries read and print must not mix with calls and answers
+    sys.path[:] = _receive(calls)  # the same modules as the parent's, whatever lies in the current folder
     while True:
         try:
             function, arguments = _receive(calls)

@@ -47,7 +47,7 @@ class MissingExtra(NcosolveError):  # noqa: N818
     """
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed: pip install 'ncosolve[{extra}]'")
+        super().__init__(f"{package} is not installed: pip install 'ncosolve[{extra}]' (in a checkout: '.[{extra}]')")
 
 
 class EngineError(NcosolveError, RuntimeError):

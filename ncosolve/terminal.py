@@ -171,9 +171,11 @@ def card(solver: "NamedSolver") -> str:
         ("engine", solver.engine),
         ("needs", _needs(solver)),
         ("auto", ", ".join(f"{problem} ({reach(limit)})" for problem, limit in solver.auto.items()) or "-"),
+        ("anytime", "yes" if solver.anytime else "no"),
         ("folder", str(solver.path)),
     ]
-    rows += [(f"parameter {key}", str(value)) for key, value in solver.parameters.items()]
+    defaults = {} if solver.missing() else getattr(solver.load(), "PARAMETERS", {})
+    rows += [(f"parameter {key}", str(value)) for key, value in {**defaults, **solver.parameters}.items()]
     for variant, changes in solver.variants.items():
         rows.append((f"@{variant}", ", ".join(f"{key} = {value}" for key, value in changes.items())))
     readme = solver.path / "README.md"

@@ -1,6 +1,7 @@
 import os
 import threading
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -11,6 +12,11 @@ from ncosolve.child import Child, ChildError
 
 def never():
     return False
+
+
+@pytest.fixture(autouse=True)
+def this_module_can_be_imported(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[1])
 
 
 @pytest.fixture

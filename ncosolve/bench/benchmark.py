@@ -24,6 +24,7 @@ def benchmark(
     command: Sequence[str] = (),
     solvers: Sequence[str] = (),
     marks: Sequence[float] = (),
+    retry: bool = False,
     on_start: Callable[[int, int], None] = lambda done, left: None,
 ) -> Iterator[Row]:
     """Do the runs that the folder's table does not have yet, and give each new row once it is on the disk.
@@ -38,6 +39,8 @@ def benchmark(
         See `ncosolve.bench.execution.execute`.
     command, solvers, marks
         Noted in the record; reports compare with the first solver and look at these times.
+    retry : bool
+        Whether to do those again that failed.
     on_start : callable, optional
         Called as ``on_start(done, left)`` with the numbers of runs.
 
@@ -47,14 +50,13 @@ def benchmark(
         When the folder holds the same run on another instance, or cannot be used; see `ncosolve.bench.table.opened`.
     """
     with table.opened(folder) as rows:
-        done = {row.key: row for row in rows.rows}
+        done = {row.key: row for row in rows.rows if not (retry and row.status == "failed")}
         for run in runs:
-            if run.key in done and done[run.key].source != run.case.source:
-                other = done[run.key].source
-                raise InputError(f"{run.key} was read from {other}, now from {run.case.source}", str(folder))
+            _check_same(run, done.get(run.key), folder)
         left = [run for run in runs if run.key not in done]
         on_start(len(runs) - len(left), len(left))
-        origin.note(folder, start(command, solvers, marks))
+        if left or all(set(marks) - set(begun.marks) for begun in origin.starts(folder)):
+            origin.note(folder, start(command, solvers, marks))
         if not left:
             return
         if dask is None:
@@ -64,6 +66,18 @@ def benchmark(
                 save(folder / table.SOLUTIONS / result.row.solution, result.answer)
             rows.append(result.row)
             yield result.row
+
+
+def _check_same(run: Run, row: Row | None, folder: Path) -> None:
+    """Refuse a run that the table has, but of another instance or with other parameters."""
+    if row is None:
+        return
+    for what, before, now in (
+        ("of", row.source, run.case.source),
+        ("with", row.parameters, run.parameters),
+    ):
+        if before != now:
+            raise InputError(f"{run.key} was {what} {before}, is now {what} {now}: use another folder", str(folder))
 
 
 def _fill_cache(runs: Sequence[Run]) -> None:

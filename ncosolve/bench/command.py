@@ -50,6 +50,7 @@ def bench(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Made if it is not there; what is done is skipped.")
     ] = Path("bench-out"),
+    retry: Annotated[bool, typer.Option("--retry-failed", help="Do those again that failed.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the suites and end.")] = False,
 ) -> int:
     """Race solvers on instances: equal time, equal cores, equal seeds, one process a run.
@@ -61,7 +62,7 @@ def bench(
 
     if listed:
         for suite in suites.suites().values():
-            print(f"{suite.name:18} {len(suite.sources):3}  {suite.summary}")
+            print(f"{suite.name:16} {suites.here(suite, data):3} of {len(suite.sources):2} here  {suite.summary}")
         return 0
     if not names:
         raise InputError("nothing to run on: name files, a folder or a suite (ncosolve bench --list)")
@@ -81,7 +82,7 @@ def bench(
     show = _Progress(output)
     command = ["ncosolve", *map(shlex.quote, sys.argv[1:])]
     with show:
-        for row in benchmark(todo, output, jobs, dask, command, asked, marks, show.start):
+        for row in benchmark(todo, output, jobs, dask, command, asked, marks, retry, show.start):
             show.add(row)
     return 0
 
@@ -124,6 +125,9 @@ class _Progress:
             failed = f", {self._failed} without a valid answer" if self._failed else ""
             late = f", {self._late} over their time" if self._late else ""
             print(f"{self._folder / 'runs.csv'}{failed}{late}; see: ncosolve report {shlex.quote(str(self._folder))}")
+        elif isinstance(error[1], KeyboardInterrupt):
+            task = self._bar.tasks[self._task]
+            log.warning("%d of %d runs are done; the same command goes on", task.completed, task.total or 0)
 
     def start(self, done: int, left: int) -> None:
         """Say how many runs there are."""

@@ -179,6 +179,7 @@ def _row(run: Run, started: str, **found: Any) -> Row:
         device=run.device,
         anytime=run.anytime,
         source=run.case.source,
+        parameters=run.parameters,
         machine=machine(),
         versions=versions(needs),
         started=started,

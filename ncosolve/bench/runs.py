@@ -1,5 +1,7 @@
 """Which runs a benchmark consists of, and in which order."""
 
+import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,6 +9,8 @@ from ncosolve import catalog
 from ncosolve.bench import table
 from ncosolve.bench.suites import Case
 from ncosolve.errors import InputError, MissingExtra
+
+log = logging.getLogger("ncosolve")
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class Run:
         What `ncosolve.solve` gets; the limit is in seconds.
     anytime : bool
         See `ncosolve.catalog.NamedSolver`.
+    parameters : str
+        JSON of the engines and parameters that the solver's name stands for.
     """
 
     case: Case
@@ -30,6 +36,7 @@ class Run:
     threads: int
     device: str
     anytime: bool
+    parameters: str
 
     @property
     def key(self) -> str:
@@ -61,9 +68,15 @@ def plan(
         for seed in range(seeds):
             first = (number + seed) % max(1, len(able))
             for solver in able[first:] + able[:first]:
-                anytime = is_anytime(solver, case)
+                choices = _choices(solver, case)
+                anytime = all(named.anytime for named in choices)
+                parameters = json.dumps([[named.engine, dict(named.parameters)] for named in choices])
                 for limit in [max(marks)] if anytime else sorted(marks):
-                    runs.append(Run(case, solver, seed, limit, threads, device, anytime))
+                    runs.append(Run(case, solver, seed, limit, threads, device, anytime, parameters))
+    able_for = {case.problem for case in {run.case for run in runs}}
+    left_out = sorted({case.problem for case in cases} - able_for)
+    if runs and left_out:
+        log.warning("no solver for the instances of %s", ", ".join(left_out))
     idle = [name for name in solvers if name not in {run.solver for run in runs}]
     if idle:
         raise InputError(f"solves none of {', '.join(sorted({case.problem for case in cases}))}", where=idle[0])
@@ -81,7 +94,6 @@ def takes(solver: str, case: Case) -> bool:
     return case.problem in named.problems
 
 
-def is_anytime(solver: str, case: Case) -> bool:
-    """Whether all that the name may stand for on an instance is anytime."""
-    choices = catalog.automatic(case.problem, case.n) if solver == "auto" else [catalog.find(solver, case.problem)]
-    return all(named.anytime for named in choices)
+def _choices(solver: str, case: Case) -> list[catalog.NamedSolver]:
+    """All that the name may stand for on an instance."""
+    return catalog.automatic(case.problem, case.n) if solver == "auto" else [catalog.find(solver, case.problem)]

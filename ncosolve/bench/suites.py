@@ -1,6 +1,7 @@
 """What a benchmark runs on: named suites, files, folders and generated instances."""
 
 import dataclasses
+import hashlib
 import json
 import os
 import tomllib
@@ -74,8 +75,8 @@ def suites() -> dict[str, Suite]:
 def instance_of(source: str) -> Any:
     """The instance that the JSON of a case stands for.
 
-    It is ``{"file": PATH, ...}`` with what `ncosolve.formats.read` takes, or ``{"generate": PROBLEM, ...}`` with what
-    `ncosolve.generate` takes.
+    It is ``{"file": PATH, ...}`` with what `ncosolve.formats.read` takes and a digest of the file's content, or
+    ``{"generate": PROBLEM, ...}`` with what `ncosolve.generate` takes.
 
     Raises
     ------
@@ -83,9 +84,15 @@ def instance_of(source: str) -> Any:
         When the file is not there or not an instance.
     """
     options = json.loads(source)
+    options.pop("digest", None)
     if "file" in options:
         return read(options.pop("file"), **options)
     return generate(options.pop("generate"), options.pop("n"), **options)
+
+
+def here(suite: Suite, data: Path | None = None) -> int:
+    """How many instances of a suite can be run without asking for more files; ``data`` as in `cases`."""
+    return sum(_located(source, _place(data)) is not None for source in suite.sources)
 
 
 def cases(
@@ -110,7 +117,7 @@ def cases(
         When a name is none of these, or a file is bad.
     """
     known = suites()
-    place = data or (Path(os.environ[DATA]) if os.environ.get(DATA) else None)
+    place = _place(data)
     found: list[Case] = []
     missing: list[str] = []
     for name in names:
@@ -130,9 +137,15 @@ def cases(
     return _told_apart(found), missing
 
 
+def _place(data: Path | None) -> Path | None:
+    return data or (Path(os.environ[DATA]) if os.environ.get(DATA) else None)
+
+
 def _case(given: dict[str, Any], name: str) -> Case:
+    instance = instance_of(json.dumps(given))
+    if os.path.isfile(given.get("file", "")):  # what is bundled never changes
+        given = {**given, "digest": hashlib.sha256(Path(given["file"]).read_bytes()).hexdigest()[:12]}
     source = json.dumps(given)
-    instance = instance_of(source)
     name = " ".join(name.split()).encode("utf-8", "replace").decode()
     return Case(name, instance.problem, instance.n, source)
 

@@ -64,6 +64,8 @@ class Row:
         The file of the answer below `SOLUTIONS`; empty without one.
     source : str
         JSON of what the instance was read or generated from.
+    parameters : str
+        JSON of the engines and parameters that the solver's name stood for.
     machine, versions, started : str
         Where it ran, on which versions, and when (UTC).
     """
@@ -93,6 +95,7 @@ class Row:
     history: History
     solution: str
     source: str
+    parameters: str
     machine: str
     versions: str
     started: str

@@ -39,6 +39,7 @@ ROW = Row(
     history=((0.5, 150.0), (2.0, 120.0), (8.0, 110.0)),
     solution="",
     source="{}",
+    parameters="[]",
     machine="m",
     versions="v1",
     started="",

@@ -3,11 +3,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
-from ncosolve import formats
+from ncosolve import catalog, formats
 from ncosolve.bench import analysis, origin, statistics, suites, table
 from ncosolve.bench.benchmark import benchmark
 from ncosolve.bench.runs import plan
@@ -79,7 +80,7 @@ def test_what_is_done_is_not_done_again(tmp_path):
     assert list(benchmark(runs, tmp_path)) == []
     more = plan(cases, ["auto"], [0.1], 3, 1, "cpu")
     assert [row.seed for row in benchmark(more, tmp_path)] == [2]
-    assert len(origin.starts(tmp_path)) == 3
+    assert len(origin.starts(tmp_path)) == 2
 
 
 def test_the_same_run_on_another_instance_is_refused(tmp_path):
@@ -88,8 +89,37 @@ def test_the_same_run_on_another_instance_is_refused(tmp_path):
         formats.write(formats.read(name), tmp_path / place / "x.tsp")
     assert bench(tmp_path / "a" / "x.tsp", "-t", "0.1", "-o", tmp_path / "out") == 0
     runs = plan(suites.cases([str(tmp_path / "b" / "x.tsp")])[0], ["auto"], [0.1], 1, 1, "auto")
-    with pytest.raises(InputError, match=r"tsp/x/auto/t0\.1/s0/p1 was read from .*a/x\.tsp.* now from .*b/x\.tsp"):
+    with pytest.raises(InputError, match=r"tsp/x/auto/t0\.1/s0/p1 was of .*a/x\.tsp.* is now of .*b/x\.tsp"):
         list(benchmark(runs, tmp_path / "out"))
+
+
+def test_a_file_or_parameters_that_changed_are_refused(tmp_path, own_solvers):
+    formats.write(formats.read("att48"), tmp_path / "x.tsp")
+    assert bench(tmp_path / "x.tsp", "--solvers", "same", "-t", "0.1", "-o", tmp_path / "out") == 0
+    toml = tmp_path / "own" / "same" / "solver.toml"
+    toml.write_text(toml.read_text() + "[parameters]\nneighbours = 7\n")
+    catalog.solvers.cache_clear()
+    assert bench(tmp_path / "x.tsp", "--solvers", "same", "-t", "0.1", "-o", tmp_path / "out") == 2
+    formats.write(formats.read("gr24"), tmp_path / "x.tsp")
+    assert bench(tmp_path / "x.tsp", "--solvers", "same", "-t", "0.1", "-o", tmp_path / "out") == 2
+    assert len(table.read(tmp_path / "out")) == 1
+
+
+def test_failed_runs_are_done_again_when_asked(tmp_path, own_solvers):
+    options = ["att48", "--solvers", "raising,same", "-t", "0.1", "-o", tmp_path]
+    assert bench(*options) == bench(*options) == 0
+    assert len(table.read(tmp_path)) == 2
+    assert bench(*options, "--retry-failed") == 0
+    assert [row.solver for row in table.read(tmp_path)].count("raising") == 2
+
+
+def test_what_lies_in_the_current_folder_is_not_imported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ncosolve").mkdir()
+    (tmp_path / "psutil.py").write_text("raise SystemExit")
+    command = [Path(sys.executable).with_name("ncosolve"), "bench", "att48", "-t", "0.1", "-o", "out"]
+    subprocess.run(command, stderr=subprocess.DEVNULL, check=True)
+    assert table.read(Path("out"))[0].solved
 
 
 def test_a_killed_command_goes_on_where_it_was_and_leaves_nobody_behind(tmp_path):

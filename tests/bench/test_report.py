@@ -37,7 +37,15 @@ def row(**changes):
         "maximise": False,
     }
     known |= {"best_known": 100.0, "valid": True, "reason": "", "wall": 10.0, "compiling": 0.0, "cpu": 9.0}
-    known |= {"memory": 200.0, "iterations": 5, "history": history, "solution": "", "source": "{}", "machine": "m"}
+    known |= {
+        "memory": 200.0,
+        "iterations": 5,
+        "history": history,
+        "solution": "",
+        "source": "{}",
+        "parameters": "[]",
+        "machine": "m",
+    }
     return Row(**{**known, "versions": "v1", "started": "", **changes})
 
 

@@ -51,6 +51,7 @@ def run(problem, k, seed, solver, worse):
         history=() if cost is None else ((0.1, 150.0), (1.0 + seed, 120.0), (9.0, cost)),
         solution="",
         source="{}",
+        parameters="[]",
         machine="a machine",
         versions="1",
         started="2026-01-01T00:00:00+00:00",

@@ -36,6 +36,7 @@ ROW = Row(
     history=((0.1, 20.0), (1.5, 12.5)),
     solution="x.sol",
     source='{"file": "x"}',
+    parameters="[]",
     machine="a machine",
     versions="ncosolve 1",
     started="2026-01-01T00:00:00+00:00",
