@@ -64,7 +64,7 @@ def test_a_missing_package_names_the_extra(user_folder):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (BASIC + "[parameters]\nneighbors = 5\n", r"parameters: 'neighbors' is unknown, expected one of neighbours"),
+        (BASIC + "[parameters]\nneighbors = 5\n", r"parameters: 'neighbors' is unknown, expected one of population"),
         (BASIC.replace('"tsp"', '"cvrp"'), "engine: 'tour_search' does not solve cvrp, only tsp"),
         (BASIC.replace("tour_search", "no_such_engine"), "no_such_engine"),
         (BASIC.replace("tour_search", "json"), "json has no PROBLEMS"),
@@ -78,10 +78,10 @@ def test_what_an_engine_does_not_take_is_refused(user_folder, text, message):
 
 
 def test_parameters_change_the_search(user_folder):
-    user_folder("narrow", BASIC + "[parameters]\nneighbours = 2\n")
+    user_folder("hot", BASIC + "[parameters]\nstart_temperature = 20.0\n")
     instance = ncosolve.generate("tsp", 100, seed=1)
-    narrow, usual = (solve(instance, name, max_iterations=200) for name in ("narrow", "tour-search"))
-    assert narrow.cost != usual.cost
+    hot, usual = (solve(instance, name, max_iterations=300) for name in ("hot", "tour-search"))
+    assert hot.cost != usual.cost
 
 
 def test_auto_skips_what_is_not_installed(user_folder):

@@ -15,11 +15,19 @@ from ncosolve.engines.base import Incumbent, Task
 from ncosolve.engines.exact import tour_form
 from ncosolve.engines.route_search import PARAMETERS as ROUTE_PARAMETERS
 from ncosolve.engines.route_search import Plan
+from ncosolve.engines.tour_ground import Ground, prepare
+from ncosolve.engines.tour_population import CHILDREN, Population
+from ncosolve.engines.tour_search import GREEDY
 from ncosolve.engines.tour_search import PARAMETERS as TOUR_PARAMETERS
 from ncosolve.engines.window_search import LEEWAY, TEMPERATURES
-from ncosolve.search import ruin_recreate, two_opt
+from ncosolve.search import ruin_recreate
+from ncosolve.search.ab_cycles import make_scratch
+from ncosolve.search.candidates import WIDE, ascend, sparse_graph
+from ncosolve.search.edge_assembly import mate
 from ncosolve.search.greedy_tour import greedy_tour
+from ncosolve.search.k_opt import Tour, make_tour
 from ncosolve.search.label_setting import Arcs, Labels, Limits, LookAhead, grow
+from ncosolve.search.lin_kernighan import FREE, descend, iterate, push_all, tour_length
 from ncosolve.search.metric import Metric
 from ncosolve.search.neighbours import nearest
 from ncosolve.search.one_tree import Ascent
@@ -35,8 +43,10 @@ SEED = 1
 SIZES = 200, 1000, 5000
 STEPS = 50
 """One-trees a bout."""
-KICKS, ITERATIONS, WINDOW_ITERATIONS = 4000, 2000, 1000
+KICKS, ITERATIONS, WINDOW_ITERATIONS = 2000, 2000, 1000
 """Steps of the searches a bout, which make about 0.1 s."""
+MEMBERS = 20
+"""Tours of a population."""
 BEFORE = 10
 """Bouts by which a search is advanced first, so that it is timed away from its start."""
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -80,11 +90,11 @@ def instance(problem: str, n: int) -> Any:
 
 
 @cache
-def tsp(n: int) -> tuple[Metric, Int32s, Int32s]:
-    """What the tour search begins with: distances, neighbour lists, greedy tour."""
+def tsp(n: int) -> tuple[Metric, Int32s, Ground]:
+    """What the tour search begins with: distances, neighbour lists, candidates along a greedy tour."""
     metric = metric_of(instance("tsp", n).distance)
-    lists = nearest(metric, int(TOUR_PARAMETERS["neighbours"]))
-    return metric, lists, greedy_tour(metric, lists)
+    lists = nearest(metric, WIDE)
+    return metric, lists, prepare(metric, lists, greedy_tour(metric, lists[:, :GREEDY]))
 
 
 def neighbour_lists(n: int) -> Bout:
@@ -94,39 +104,71 @@ def neighbour_lists(n: int) -> Bout:
 
 def greedy(n: int) -> Bout:
     metric, lists, _ = tsp(n)
-    return lambda: len(greedy_tour(metric, lists))
+    return lambda: len(greedy_tour(metric, lists[:, :GREEDY]))
 
 
-def queued_tour(n: int) -> two_opt.Tour:
+def candidates(n: int) -> Bout:
+    metric, lists, _ = tsp(n)
+    graph = sparse_graph(metric, lists, greedy_tour(metric, lists[:, :GREEDY]))
+
+    def bout() -> int:
+        ascend(graph, np.zeros(n), STEPS, 0.0)
+        return STEPS
+
+    return bout
+
+
+def queued_tour(ground: Ground) -> Tour:
     """The greedy tour with every node still to be looked at."""
-    metric, _, order = tsp(n)
-    tour = two_opt.make_tour(order, two_opt.tour_length(metric, order))
-    tour.queue[:], tour.queued[:], tour.ends[1] = order, True, n
+    order = np.arange(len(ground.names), dtype=np.int32)
+    tour = make_tour(order, tour_length(ground.metric, order))
+    push_all(tour, order)
     return tour
 
 
 def descent(n: int) -> Bout:
-    metric, lists, _ = tsp(n)
+    ground = tsp(n)[2]
 
     def bout() -> int:
-        two_opt.descend(metric, lists, queued_tour(n), two_opt.ALL)
+        descend(ground.metric, ground.lists, ground.near, FREE, queued_tour(ground))
         return n
 
     return bout
 
 
 def kicks(n: int) -> Bout:
-    metric, lists, _ = tsp(n)
-    tour, rng = queued_tour(n), seed_state(SEED)
-    temperature = 0.5 * TOUR_PARAMETERS["start_temperature"] * tour.length[0] / n
-    two_opt.descend(metric, lists, tour, two_opt.ALL)
-    advance = partial(two_opt.iterate, metric, lists, tour, rng, KICKS, temperature, False)
+    ground = tsp(n)[2]
+    tour, rng = queued_tour(ground), seed_state(SEED)
+    descend(ground.metric, ground.lists, ground.near, FREE, tour)
+    heat = 0.5 * TOUR_PARAMETERS["start_temperature"] * tour.length[0] / n
+    advance = partial(iterate, ground.metric, ground.lists, ground.near, FREE, tour, rng, KICKS, heat, False)
     return rewound((*tour, rng), advance, KICKS)
 
 
+def pairs(n: int) -> Bout:
+    """The first generation, from the same tours in every bout."""
+    ground, rng = tsp(n)[2], seed_state(SEED)
+    population = Population(ground, rng)
+    for _ in range(MEMBERS):
+        population.add()
+    population.begin()
+    state = population.tours, population.lengths, population.edges, rng
+    first = [array.copy() for array in state]
+    ring, scratch = np.arange(MEMBERS), make_scratch(n)
+
+    def bout() -> int:
+        for array, start in zip(state, first, strict=True):
+            array[...] = start
+        tours, lengths, edges, _ = state
+        mate(ground.metric, ground.nearest, tours, lengths, ring, 0, MEMBERS, edges, CHILDREN, False, scratch, rng)
+        return MEMBERS
+
+    return bout
+
+
 def one_trees(n: int) -> Bout:
-    metric, _, order = tsp(n)
-    length = two_opt.tour_length(metric, order)
+    metric, lists, _ = tsp(n)
+    length = tour_length(metric, greedy_tour(metric, lists[:, :GREEDY]))
 
     def bout() -> int:
         ascent = Ascent(metric, n, length)
@@ -197,6 +239,8 @@ KERNELS = (
     Kernel("greedy-tour", "nodes", SIZES, greedy),
     Kernel("descent", "nodes", SIZES, descent),
     Kernel("kicks", "kicks", SIZES, kicks),
+    Kernel("pairs", "pairs", SIZES, pairs),
+    Kernel("candidates", "steps", SIZES, candidates),
     Kernel("one-tree", "steps", SIZES[:2], one_trees),
     Kernel("savings", "nodes", SIZES, savings),
     Kernel("cvrp", "iterations", SIZES, partial(ruin_and_recreate, "cvrp")),

@@ -13,8 +13,16 @@ SHARE = 0.05
 LONGEST = 1.0
 DENSE = 2000
 """Up to this many nodes bounds that need all pairs are computed."""
-STEPS = 100
-"""Subgradient steps where iterations are limited in place of time."""
+STEPS, ROUNDS = 200, 10
+"""Steps of the ascent on a sparse graph, in so many rounds."""
+PROMISE = 0.9
+"""What the bound is likely to be, as a share of a greedy tour."""
+GREEDY = 8
+"""Nearest nodes that the greedy tour is made of."""
+PAIR = 3e-9
+"""Seconds that a step on all edges takes for each of them."""
+DENSE_TOUR = 12_000
+"""Up to this many nodes a symmetric TSP gets the bound of 1-trees, as far as there is time."""
 
 
 def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | None = None) -> float | None:
@@ -35,12 +43,14 @@ def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | Non
 
     distance = instance.distance  # type: ignore[attr-defined]
     with left_out(deadline):
+        until = math.inf if max_iterations is not None else _until(deadline)
         if instance.n > DENSE:
             bound = _two_nearest(instance)
+            if instance.problem == "tsp" and instance.n <= DENSE_TOUR and distance.symmetric:
+                bound = max(bound, _held_karp(instance, deadline, until))
         else:
             table = distance.matrix()
             bound = _degrees(instance, table) if instance.kind == "routes" else _links(table)
-            until = math.inf if max_iterations is not None else _until(deadline)
             if instance.kind == "tour" and deadline.elapsed() < until:
                 dear = _held_karp(instance, deadline, until) if distance.symmetric else _assignment(table)
                 bound = max(bound, dear)
@@ -54,29 +64,34 @@ def _until(deadline: Deadline) -> float:
 
 
 def _held_karp(instance: Problem, deadline: Deadline, until: float) -> float:
+    """Prices from an ascent on a sparse graph, then an ascent on all edges, whose every step is a valid bound."""
     from ncosolve.engines.arrays import metric_of
+    from ncosolve.search.candidates import WIDE, ascend, sparse_graph
+    from ncosolve.search.greedy_tour import greedy_tour
+    from ncosolve.search.lin_kernighan import tour_length
+    from ncosolve.search.neighbours import nearest
     from ncosolve.search.one_tree import Ascent
 
-    ascent = Ascent(metric_of(instance.distance), instance.n, _nearest_neighbour_tour(instance))  # type: ignore[attr-defined]
+    metric, n = metric_of(instance.distance), instance.n  # type: ignore[attr-defined]
+    lists = nearest(metric, WIDE)
+    order = greedy_tour(metric, lists[:, :GREEDY])
+    target = tour_length(metric, order)
+    price = np.zeros(n)
+    graph = sparse_graph(metric, lists, order)
+    dense = PAIR * n * n
+    for _ in range(ROUNDS):
+        ascend(graph, price, STEPS // ROUNDS, PROMISE * target)
+        if deadline.elapsed() + dense >= until or deadline.cancelled:
+            break
+    ascent = Ascent(metric, n, target, price)
     steps = 0
-    while deadline.elapsed() < until and not deadline.cancelled and ascent.step():
+    if n <= DENSE or deadline.elapsed() + dense < until:
+        ascent.step()
+    while deadline.elapsed() + dense < until and not deadline.cancelled and ascent.step():
         steps += 1
-        if math.isinf(until) and steps >= STEPS:
+        if math.isinf(until) and steps >= STEPS // ROUNDS:
             break
     return ascent.bound
-
-
-def _nearest_neighbour_tour(instance: Problem) -> float:
-    """The length of the tour that always goes on to the nearest unvisited node."""
-    table = instance.distance.matrix().copy()  # type: ignore[attr-defined]
-    here, length = 0, 0.0
-    first = table[:, 0].copy()
-    for _ in range(instance.n - 1):
-        table[:, here] = np.inf
-        there = int(np.argmin(table[here]))
-        length += float(table[here, there])
-        here = there
-    return length + float(first[here])
 
 
 def _links(table: NDArray[np.float64]) -> float:

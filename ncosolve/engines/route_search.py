@@ -105,7 +105,7 @@ class RouteSearch:
         self._load(plan.start)
         self._step(1, 0.0, removals=0.0)
 
-    def advance(self, iterations: int, progress: float) -> None:
+    def advance(self, iterations: int, progress: float) -> int:
         """Run that many iterations at the temperature of this point of the budget."""
         plan = self._plan
         share = progress
@@ -117,10 +117,12 @@ class RouteSearch:
         share = share / FIRST_WAVE if share < FIRST_WAVE else (share - FIRST_WAVE) / (1.0 - FIRST_WAVE)
         first, last = plan.temperatures
         temperature = plan.unit * first * (last / first) ** share
-        while iterations > 0:
+        left = iterations
+        while left > 0:
             if self._saving and self._routes.counts[BANKED] == 0 and self._vehicles() > plan.fewest:
                 self._drop_route()
-            iterations -= self._step(iterations, temperature, removals=plan.removals)
+            left -= self._step(left, temperature, removals=plan.removals)
+        return iterations
 
     def best(self) -> tuple[NDArray[np.int64], ...]:
         """The best complete solution; one with a route for each customer without a place where there is none."""

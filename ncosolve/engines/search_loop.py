@@ -20,8 +20,8 @@ class Search(Protocol):
     cost: float
     """The key of the best answer so far, in the search's own measure; only a fall is looked at."""
 
-    def advance(self, iterations: int, progress: float) -> None:
-        """Run that many iterations; ``progress`` is the share of the budget that is used, for annealing."""
+    def advance(self, iterations: int, progress: float) -> int:
+        """Run so many iterations or fewer, at least one; how many. ``progress`` is the share of the budget so far."""
 
     def best(self) -> Any:
         """The best answer so far, feasible or not."""
@@ -89,5 +89,4 @@ def _loop(task: Task, search: Search, done: int, chunk: int) -> int:
 
 def _advance(task: Task, search: Search, done: int, chunk: int) -> int:
     count = chunk if task.max_iterations is None else min(chunk, task.max_iterations - done)
-    search.advance(count, task.progress(done))
-    return count
+    return search.advance(count, task.progress(done))

@@ -1,4 +1,4 @@
-"""Our own TSP engine: greedy start, 2-opt and Or-opt, local double bridges, annealed acceptance."""
+"""Our own TSP engine: Lin-Kernighan with local kicks, and a population crossed by edge assembly where there is time."""
 
 from typing import Any
 
@@ -9,82 +9,172 @@ from ncosolve.engines.arrays import metric_of
 from ncosolve.engines.base import Outcome, Task
 from ncosolve.engines.debug import DEBUG
 from ncosolve.engines.search_loop import run_searches
+from ncosolve.engines.tour_ground import Ground, doubled, prepare
+from ncosolve.engines.tour_population import Population
 from ncosolve.errors import EngineError
 from ncosolve.problems.tsp import TSP
+from ncosolve.search.candidates import WIDE
 from ncosolve.search.greedy_tour import greedy_tour
-from ncosolve.search.metric import Metric
+from ncosolve.search.k_opt import WAITING, make_tour
+from ncosolve.search.lin_kernighan import MISMATCH, descend, iterate, push_all, tour_length
 from ncosolve.search.neighbours import nearest
+from ncosolve.search.patched_tour import patched_tour
 from ncosolve.search.random import seed_state
-from ncosolve.search.two_opt import MISMATCH, descend, iterate, make_tour, push, tour_length
 
 PROBLEMS = ("tsp",)
-PARAMETERS = {"neighbours": 10, "start_temperature": 0.1}
-"""Neighbours a node; the first temperature in mean edges of the start tour, which falls in a straight line to 0."""
-SMALLEST = 8
-"""Below this many nodes there is no room for a double bridge."""
-CHUNK = 500
+PARAMETERS = {"start_temperature": 0.5, "population": 300}
+"""The first temperature in mean edges of the first local optimum, which falls in a straight line to 0; the most tours
+that are crossed, 0 for kicks alone."""
+SMALLEST, SMALLEST_DIRECTED = 8, 6
+"""With fewer nodes there is no room for a double bridge."""
+LARGEST_DIRECTED = 2500
+"""An asymmetric instance becomes a symmetric one of twice the nodes, whose matrix takes 200 MB at this size."""
+GREEDY = 8
+"""Nearest nodes that the first tour is made of."""
+ASCENT = 0.05
+"""The share of the time that the candidates may take."""
+CHUNK = 100
 LOOKS = 10
-"""While the start tour is worked off, an iteration looks at so many nodes, which takes about as long as a kick."""
+"""While a tour is worked off, an iteration looks at so many nodes, which takes about as long as a kick."""
+KICKS = 0.1
+"""The share of the budget after which a population is begun."""
+FEWEST, SHARE = 16, 0.85
+"""A population has so many tours at least, and is to converge within this share of what is left."""
+PROBES = 8
+"""So many tours are made before their number is decided."""
+PAIRS = 50
+"""The most pairs in one call."""
+LARGEST_POPULATION = 20_000
+"""With more nodes there is none."""
 
 
 def run(task: Task) -> Outcome:
-    """Search until the task is over; see `ncosolve.engines.base.Engine`."""
+    """Search until the task is over; see `ncosolve.engines.base.Engine`.
+
+    An iteration is a kick, a first tour of a population, or a pair of parents.
+    """
     instance: TSP = task.instance
-    if not instance.distance.symmetric or instance.n < SMALLEST:
-        return _directed(task)
-    metric = metric_of(instance.distance)
-    lists = nearest(metric, int(task.parameters["neighbours"]))
+    n, symmetric = instance.n, instance.distance.symmetric
     start = task.incumbent.answer
-    order = greedy_tour(metric, lists) if start is None else np.asarray(start, np.int32)
-    heat = float(task.parameters["start_temperature"])
-    return Outcome(run_searches(task, lambda seed: TourSearch(metric, lists, order, heat, seed), CHUNK))
+    if symmetric and n >= SMALLEST:
+        metric = metric_of(instance.distance)
+        lists = nearest(metric, WIDE)
+        tour = greedy_tour(metric, lists[:, :GREEDY]) if start is None else start
+        ground = prepare(
+            metric, lists, tour, None if task.max_iterations is not None else ASCENT * task.deadline.remaining()
+        )
+    elif SMALLEST_DIRECTED <= n <= LARGEST_DIRECTED:
+        matrix = instance.distance.matrix()
+        ground = doubled(matrix, patched_tour(matrix) if start is None else np.asarray(start))
+    else:
+        return _directed(task)
+    return Outcome(run_searches(task, lambda seed: TourSearch(task, ground, seed), CHUNK))
 
 
 def _directed(task: Task) -> Outcome:
-    """Search tours that must not be reversed, or that are too short for a double bridge."""
+    """Search tours that are too short for a double bridge, or directed and many."""
     from ncosolve.engines import window_search
-    from ncosolve.search.patched_tour import patched_tour
 
-    task.incumbent.offer(patched_tour(task.instance.distance.matrix()))
+    if not task.instance.distance.symmetric:
+        task.incumbent.offer(patched_tour(task.instance.distance.matrix()))
     return window_search.run_without_windows(task)
 
 
 class TourSearch:
-    """Iterated local search on one tour; see `ncosolve.engines.search_loop.Search`."""
+    """Kicks, populations while they can converge in time, then kicks; see `ncosolve.engines.search_loop.Search`."""
 
-    def __init__(
-        self, metric: Metric, lists: NDArray[np.int32], order: NDArray[np.int32], heat: float, seed: int
-    ) -> None:
-        self._metric, self._lists, self._rng = metric, lists, seed_state(seed)
-        self._tour = make_tour(order, tour_length(metric, order))
-        self._temperature = heat * self._tour.length[0] / len(order)
-        self._best = self._tour.order.copy()
-        self.cost = float(self._tour.length[0])
-        for node in order:
-            push(self._tour, node)
+    def __init__(self, task: Task, ground: Ground, seed: int) -> None:
+        self._task, self._ground, self._rng = task, ground, seed_state(seed)
+        n = len(ground.names)
+        order = np.arange(n, dtype=np.int32)
+        self._tour = make_tour(order, tour_length(ground.metric, order))
+        self._best, self.cost = order, float(self._tour.length[0])
+        self._most = int(task.parameters["population"]) if not len(ground.mates) and n <= LARGEST_POPULATION else 0
+        self._heat = self._hottest = float(task.parameters["start_temperature"])
+        self._from, self._until = 0.0, KICKS if self._most >= FEWEST else 1.0
+        self._population: Population | None = None
+        self._crossing, self._pair, self._done = False, 0.0, 0
+        push_all(self._tour, order)
 
-    def advance(self, iterations: int, progress: float) -> None:
-        """Work the start tour off, then make that many kicks."""
-        if self._tour.ends[1] > 0:
-            descend(self._metric, self._lists, self._tour, LOOKS * iterations)
+    def advance(self, iterations: int, progress: float) -> int:
+        """Go on with kicks, with the first tours of a population, or with its pairs."""
+        if self._population is None and progress >= self._until and self._until < 1.0:
+            self._population = Population(self._ground, self._rng)
+        if self._population is None:
+            done = self._kick(iterations, progress)
+        elif self._crossing:
+            done = self._cross(self._population, min(iterations, PAIRS), progress)
         else:
-            temperature = self._temperature * (1.0 - progress)
-            kept = iterate(self._metric, self._lists, self._tour, self._rng, iterations, temperature, DEBUG)
-            if kept == MISMATCH:
-                raise EngineError("a move's gain is not what the tour's length says")
-        if self._tour.length[0] < self.cost - 1e-9:
-            self.cost = float(self._tour.length[0])
-            self._best[:] = self._tour.order
+            done = self._gather(self._population, progress)
+        self._done += done
+        return done
 
     def best(self) -> NDArray[np.int32]:
         """The shortest tour seen at the end of a call."""
-        return self._best
+        return self._ground.tour(self._best)
 
     def adopt(self, answer: Any) -> None:
         """Go on from a tour of another search where it is better."""
-        order = np.asarray(answer, np.int32)
-        length = tour_length(self._metric, order)
-        if length < self.cost - 1e-9:
-            self._tour = make_tour(order, length)
-            self._best[:] = order
-            self.cost = float(length)
+        order = self._ground.numbered(answer)
+        if tour_length(self._ground.metric, order) < self.cost - 1e-9:
+            self._keep(order)
+            self._tour = make_tour(order, self.cost)
+
+    def _kick(self, iterations: int, progress: float) -> int:
+        """Work the tour off, then kick it, at a temperature that falls to 0."""
+        ground, tour = self._ground, self._tour
+        if tour.counts[WAITING] > 0:
+            descend(ground.metric, ground.lists, ground.near, ground.mates, tour, LOOKS * iterations)
+        else:
+            share = max(0.0, self._until - progress) / (self._until - self._from)
+            heat = self._heat * share * self.cost / len(self._best)
+            kept = iterate(
+                ground.metric, ground.lists, ground.near, ground.mates, tour, self._rng, iterations, heat, DEBUG
+            )
+            if kept == MISMATCH:
+                raise EngineError("a move's gain is not what the tour's length says")
+        if tour.length[0] < self.cost - 1e-9:
+            self._keep(tour.order)
+        return iterations
+
+    def _gather(self, population: Population, progress: float) -> int:
+        """Make one more first tour, until there are as many as can converge in time; where that is few, kick on."""
+        population.add()
+        if len(population) == PROBES and self._task.max_iterations is None:
+            self._pair = population.measure()
+        if len(population) >= PROBES:
+            wanted = min(self._most, self._affordable(population))
+            if wanted < FEWEST:
+                self._kick_on(progress)
+            elif len(population) >= wanted:
+                population.begin()
+                self._crossing = True
+        return 1
+
+    def _cross(self, population: Population, pairs: int, progress: float) -> int:
+        done = population.advance(pairs)
+        if population.shortest < self.cost - 1e-9:
+            self._keep(population.best())
+        if population.done:
+            self._crossing = False
+            self._population = Population(self._ground, self._rng)
+        return done
+
+    def _affordable(self, population: Population) -> int:
+        """How many tours can converge in what is left of the budget."""
+        start, pair = population.start_seconds, self._pair
+        left = self._task.deadline.remaining()
+        if self._task.max_iterations is not None:
+            start, pair, left = 1.0, 1.0, float(self._task.max_iterations - self._done)
+        return int(min(SHARE * left / (start + population.generations() * pair), 1e9))
+
+    def _kick_on(self, progress: float) -> None:
+        """Go on with kicks from the best tour to the end, more gently where populations made it."""
+        if self._best is not self._tour.order and self.cost < self._tour.length[0]:
+            self._tour = make_tour(self._best, self.cost)
+        self._heat = self._hottest * (1.0 - progress)
+        self._from, self._until, self._population = progress, 1.0 + 1e-9, None
+
+    def _keep(self, order: NDArray[np.int32]) -> None:
+        self._best = order.copy()
+        self.cost = tour_length(self._ground.metric, self._best)

@@ -137,7 +137,7 @@ class WindowSearch:
         late = float(self._state.numbers[BEST_LATE])
         return float(self._state.numbers[BEST_COST]) if late == 0.0 else LATE_COST * (1.0 + late)
 
-    def advance(self, iterations: int, progress: float) -> None:
+    def advance(self, iterations: int, progress: float) -> int:
         """Run that many iterations at the temperature that the annealing has come to."""
         length = ANNEALING * len(self._windows.ready)
         if self._done >= length:
@@ -150,6 +150,7 @@ class WindowSearch:
         if not improve(self._windows, self._state, iterations, temperature, DEBUG):
             raise EngineError("a change is not what cost and lateness of the tour say")
         self.cost = self._key()
+        return iterations
 
     def best(self) -> IntArray:
         """The least late, then cheapest tour so far."""

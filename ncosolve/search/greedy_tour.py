@@ -33,8 +33,8 @@ def greedy_tour(metric: Metric, lists: Int32s) -> Int32s:
     while paths > 1:
         local = metric if len(ends) == n else subset(metric, ends)
         near = lists if len(ends) == n else nearest(local, min(len(ends) - 1, JOIN_NEIGHBOURS))
-        tails = np.repeat(np.arange(len(ends), dtype=np.int32), near.shape[1])
-        heads = near.ravel()
+        tails = np.repeat(np.arange(len(ends)), near.shape[1])
+        heads = near.ravel().astype(np.int64)
         once = tails < heads
         once |= ~_listed(near, tails, heads)
         tails, heads = tails[once], heads[once]
@@ -48,7 +48,7 @@ def greedy_tour(metric: Metric, lists: Int32s) -> Int32s:
     return _walk(links)
 
 
-def _listed(near: Int32s, tails: Int32s, heads: Int32s) -> Bools:
+def _listed(near: Int32s, tails: Ints, heads: Ints) -> Bools:
     """Whether each pair stands in the list of its head too."""
     return (near[heads] == tails[:, None]).any(axis=1)
 
@@ -57,7 +57,7 @@ def _listed(near: Int32s, tails: Int32s, heads: Int32s) -> Bools:
 def _lengths(metric: Metric, tails: Ints, heads: Ints) -> Floats:
     lengths = np.empty(tails.shape[0])
     for k in range(tails.shape[0]):
-        lengths[k] = distance(metric, tails[k], heads[k])
+        lengths[k] = distance(metric, int(tails[k]), int(heads[k]))
     return lengths
 
 

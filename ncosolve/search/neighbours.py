@@ -8,6 +8,8 @@ from ncosolve.search.types import Floats, Int32s
 
 ALL_PAIRS_LIMIT = 1500
 """Up to this many nodes neighbours in time and space are chosen among all."""
+ROWS = 256
+"""So many rows of a matrix are sorted at a time."""
 WAITING_WEIGHT = 0.2
 """How much unavoidable waiting counts against distance when nearness includes time."""
 
@@ -49,12 +51,13 @@ def nearest(metric: Metric, k: int, first: int = 0) -> Int32s:
 
 def _by_row(matrix: Floats, k: int, first: int) -> Int32s:
     lists = np.empty((len(matrix), k), np.int32)
-    for i, row in enumerate(matrix):
-        keys = row[first:].copy()
-        if i >= first:
-            keys[i - first] = np.inf
-        closest = np.argpartition(keys, k - 1)[:k] if k < len(keys) else np.arange(len(keys))[:k]
-        lists[i] = closest[np.lexsort((closest, keys[closest]))] + first
+    for top in range(0, len(matrix), ROWS):
+        keys = matrix[top : top + ROWS, first:].copy()
+        own = np.arange(max(top, first), top + len(keys))
+        keys[own - top, own - first] = np.inf
+        closest = np.argpartition(keys, k - 1, axis=1)[:, :k] if k < keys.shape[1] else np.argsort(keys, axis=1)[:, :k]
+        order = np.lexsort((closest, np.take_along_axis(keys, closest, axis=1)), axis=1)
+        lists[top : top + ROWS] = np.take_along_axis(closest, order, axis=1) + first
     return lists
 
 
@@ -116,11 +119,11 @@ def _sort_rows(metric: Metric, lists: Int32s) -> None:
     for i in range(lists.shape[0]):
         row = lists[i]
         for a in range(1, row.shape[0]):
-            node = row[a]
+            node = int(row[a])
             length = distance(metric, i, node)
             b = a - 1
             while b >= 0:
-                other = distance(metric, i, row[b])
+                other = distance(metric, i, int(row[b]))
                 if other < length or (other == length and row[b] < node):
                     break
                 row[b + 1] = row[b]

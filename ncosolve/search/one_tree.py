@@ -66,6 +66,10 @@ def one_tree(metric: Metric, price: Floats, degree: Ints) -> float:
     return total + first + second - 2.0 * price.sum()
 
 
+NEAR = 0.2
+"""The first scale of steps from prices that are good already."""
+
+
 class Ascent:
     """Subgradient ascent on node prices (Held and Karp 1971), in steps that a clock can end.
 
@@ -75,6 +79,8 @@ class Ascent:
         Symmetric distances among n >= 3 nodes.
     tour_length : float
         The length of some tour, which sets the step size.
+    price : ndarray of float64, shape (n,), optional
+        Good prices to begin with.
 
     Attributes
     ----------
@@ -82,13 +88,13 @@ class Ascent:
         The best bound so far; always valid.
     """
 
-    def __init__(self, metric: object, n: int, tour_length: float) -> None:
+    def __init__(self, metric: object, n: int, tour_length: float, price: Floats | None = None) -> None:
         self.bound = -np.inf
         self._metric, self._target = metric, tour_length
-        self._price = np.zeros(n)
+        self._price = np.zeros(n) if price is None else price.copy()
         self._degree = np.zeros(n, np.int64)
         self._before: Floats = np.zeros(n)
-        self._scale, self._stalled = 2.0, 0
+        self._scale, self._stalled = 2.0 if price is None else NEAR, 0
 
     def step(self) -> bool:
         """One 1-tree and one change of prices; False once nothing more is to be gained."""

@@ -64,7 +64,7 @@ def own_solvers(tmp_path, monkeypatch):
     for name, code in ENGINES.items():
         (folder / f"{name}_engine.py").write_text(textwrap.dedent(code))
         _solver(folder, name, f"{name}_engine")
-    _solver(folder, "same", "tour_search", "[variants.narrow]\nneighbours = 4\n")
+    _solver(folder, "same", "tour_search", "[variants.narrow]\npopulation = 0\n")
     monkeypatch.setenv(catalog.USER_FOLDERS, str(folder))
     monkeypatch.setenv("PYTHONPATH", str(folder))
     monkeypatch.syspath_prepend(str(folder))

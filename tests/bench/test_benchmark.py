@@ -97,7 +97,7 @@ def test_a_file_or_parameters_that_changed_are_refused(tmp_path, own_solvers):
     formats.write(formats.read("att48"), tmp_path / "x.tsp")
     assert bench(tmp_path / "x.tsp", "--solvers", "same", "-t", "0.1", "-o", tmp_path / "out") == 0
     toml = tmp_path / "own" / "same" / "solver.toml"
-    toml.write_text(toml.read_text() + "[parameters]\nneighbours = 7\n")
+    toml.write_text(toml.read_text() + "[parameters]\npopulation = 7\n")
     catalog.solvers.cache_clear()
     assert bench(tmp_path / "x.tsp", "--solvers", "same", "-t", "0.1", "-o", tmp_path / "out") == 2
     formats.write(formats.read("gr24"), tmp_path / "x.tsp")

@@ -31,7 +31,36 @@ def test_asymmetric_instances_are_taken():
     assert solve(instance, "tour-search", max_iterations=3000).cost == exact.cost
     larger = ncosolve.TSP(rng.integers(1, 100, (60, 60)).astype(float))
     solution = solve(larger, "tour-search", max_iterations=2000)
-    assert solution.bound <= solution.cost < 1.2 * solution.bound
+    assert solution.bound <= solution.cost < 1.06 * solution.bound
+
+
+@pytest.mark.parametrize(("name", "optimum", "share"), [("kroA100", 21282, 0.0), ("pcb442", 50778, 0.0005)])
+def test_populations_come_to_known_optima(name, optimum, share):
+    solution = solve(ncosolve.read(name), "tour-search", max_iterations=20_000)
+    assert optimum <= solution.cost <= optimum * (1.0 + share)
+
+
+def test_kicks_alone_are_a_variant():
+    instance = ncosolve.read("pcb442")
+    kicks, usual = (solve(instance, name, max_iterations=20_000) for name in ("tour-search@kicks", "tour-search"))
+    assert kicks.cost >= usual.cost
+
+
+def test_a_start_is_never_worsened_also_by_a_population():
+    instance = ncosolve.read("kroA100")
+    best = solve(instance, "tour-search", max_iterations=20_000)
+    again = solve(instance, "tour-search", max_iterations=3_000, seed=5, start=best.tour)
+    assert again.cost <= best.cost
+
+
+def test_two_threads_come_to_an_optimum():
+    assert solve(ncosolve.read("kroA100"), "tour-search", time_limit=20, threads=2, target=21282).cost == 21282
+
+
+@pytest.mark.parametrize("n", [6, 9, 12])
+def test_asymmetric_ones_are_optimal(n):
+    instance = ncosolve.TSP(np.random.default_rng(n).integers(1, 100, (n, n)).astype(float))
+    assert solve(instance, "tour-search", max_iterations=2000).cost == solve(instance, "exact", time_limit=20).cost
 
 
 def test_equal_seeds_give_equal_tours():

@@ -3,9 +3,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ncosolve.search.greedy_tour import greedy_tour
+from ncosolve.search.lin_kernighan import tour_length
 from ncosolve.search.metric import computed
 from ncosolve.search.neighbours import nearest
-from ncosolve.search.two_opt import tour_length
 
 
 @settings(max_examples=60, deadline=None)
