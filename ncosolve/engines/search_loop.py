@@ -9,7 +9,8 @@ from ncosolve.engines.base import Task
 SLICE = 0.02
 """Seconds of kernel time between two looks at the clock."""
 OFFER_PAUSE = 20.0
-"""After an offer a search says nothing for this many times as long as the offer took: checks cost 5 % at most."""
+"""After an offer a search says nothing for this many times as long as the offer took, so that checks cost 5 % at most;
+where iterations are limited it tells all, so that equal seeds give equal histories."""
 EXCHANGES = 20
 """How often in a run a thread compares its best with that of the others."""
 
@@ -69,7 +70,7 @@ def _loop(task: Task, search: Search, done: int, chunk: int) -> int:
     exchange = 1.0 / EXCHANGES
     while not task.over(done):
         began = task.deadline.elapsed()
-        if search.cost < offered and began >= quiet_until:
+        if search.cost < offered and (began >= quiet_until or task.max_iterations is not None):
             offered = search.cost
             task.incumbent.offer(search.best(), done)
             now = task.deadline.elapsed()
