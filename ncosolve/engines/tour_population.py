@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,15 @@ GENERATIONS, DIFFERENCE = 30.0, 0.5
 class Population:
     """Local optima from random starts, crossed until they are one tour.
 
+    Parameters
+    ----------
+    ground : Ground
+        What is solved.
+    rng : ndarray of uint64
+        The state of the random generator.
+    clock : callable
+        Seconds from any moment on, without those for compiling.
+
     Attributes
     ----------
     tours : ndarray of int32, shape (members, n, 2)
@@ -45,8 +55,8 @@ class Population:
         What a pair of parents has taken on average, 0 before the first.
     """
 
-    def __init__(self, ground: Ground, rng: RandomState) -> None:
-        self._ground, self._rng = ground, rng
+    def __init__(self, ground: Ground, rng: RandomState, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._ground, self._rng, self._clock = ground, rng, clock
         n = len(ground.names)
         self._starts: list[NDArray[np.int32]] = []
         self.lengths = np.empty(0)
@@ -58,7 +68,7 @@ class Population:
     def add(self) -> None:
         """Add a local optimum from a random start."""
         ground, state = self._ground, self._state
-        began = time.perf_counter()
+        began = self._clock()
         start = random_tour(ground.metric, ground.nearest, self._rng)
         state.order[:] = start
         state.position[start] = np.arange(len(start), dtype=np.int32)
@@ -67,7 +77,7 @@ class Population:
         links = np.empty((len(start), 2), np.int32)
         links_of(state.order, links)
         self._starts.append(links)
-        self._gathering += time.perf_counter() - began
+        self._gathering += self._clock() - began
         self.start_seconds = self._gathering / len(self._starts)
 
     def __len__(self) -> int:
@@ -97,7 +107,7 @@ class Population:
             if self.done:
                 return 0
         last = min(self._at + pairs, len(self._ring))
-        began = time.perf_counter()
+        began = self._clock()
         mate(
             self._ground.metric,
             self._ground.nearest,
@@ -115,13 +125,13 @@ class Population:
         self.shortest = float(self.lengths.min())
         done, self._at = last - self._at, last
         self._pairs += done
-        self._spent += time.perf_counter() - began
+        self._spent += self._clock() - began
         self.pair_seconds = self._spent / self._pairs
         return done
 
     def measure(self) -> float:
         """Seconds that a pair of the first tours takes; they stay as they are."""
-        trial = Population(self._ground, self._rng.copy())
+        trial = Population(self._ground, self._rng.copy(), self._clock)
         trial._starts = list(self._starts)
         trial.begin()
         trial.advance(len(trial))

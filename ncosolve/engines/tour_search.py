@@ -99,7 +99,7 @@ class TourSearch:
     def advance(self, iterations: int, progress: float) -> int:
         """Go on with kicks, with the first tours of a population, or with its pairs."""
         if self._population is None and progress >= self._until and self._until < 1.0:
-            self._population = Population(self._ground, self._rng)
+            self._population = Population(self._ground, self._rng, self._task.deadline.elapsed)
         if self._population is None:
             done = self._kick(iterations, progress)
         elif self._crossing:
@@ -157,7 +157,7 @@ class TourSearch:
             self._keep(population.best())
         if population.done:
             self._crossing = False
-            self._population = Population(self._ground, self._rng)
+            self._population = Population(self._ground, self._rng, self._task.deadline.elapsed)
         return done
 
     def _affordable(self, population: Population) -> int:
