@@ -17,14 +17,13 @@ from ncosolve.engines.route_search import PARAMETERS as ROUTE_PARAMETERS
 from ncosolve.engines.route_search import Plan
 from ncosolve.engines.tour_ground import Ground, prepare
 from ncosolve.engines.tour_population import CHILDREN, Population
-from ncosolve.engines.tour_search import GREEDY
 from ncosolve.engines.tour_search import PARAMETERS as TOUR_PARAMETERS
 from ncosolve.engines.window_search import LEEWAY, TEMPERATURES
 from ncosolve.search import ruin_recreate
 from ncosolve.search.ab_cycles import make_scratch
 from ncosolve.search.candidates import WIDE, ascend, sparse_graph
 from ncosolve.search.edge_assembly import mate
-from ncosolve.search.greedy_tour import greedy_tour
+from ncosolve.search.greedy_tour import GREEDY, greedy_tour
 from ncosolve.search.k_opt import Tour, make_tour
 from ncosolve.search.label_setting import Arcs, Labels, Limits, LookAhead, grow
 from ncosolve.search.lin_kernighan import FREE, descend, iterate, push_all, tour_length

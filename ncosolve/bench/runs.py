@@ -73,8 +73,7 @@ def plan(
                 parameters = json.dumps([[named.engine, dict(named.parameters)] for named in choices])
                 for limit in [max(marks)] if anytime else sorted(marks):
                     runs.append(Run(case, solver, seed, limit, threads, device, anytime, parameters))
-    able_for = {case.problem for case in {run.case for run in runs}}
-    left_out = sorted({case.problem for case in cases} - able_for)
+    left_out = sorted({case.problem for case in cases} - {run.case.problem for run in runs})
     if runs and left_out:
         log.warning("no solver for the instances of %s", ", ".join(left_out))
     idle = [name for name in solvers if name not in {run.solver for run in runs}]

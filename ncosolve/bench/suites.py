@@ -7,6 +7,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +158,7 @@ def _located(source: dict[str, Any], place: Path | None) -> dict[str, Any] | Non
         return given
     if place is not None and (place / given["file"]).is_file():
         return {**given, "file": str((place / given["file"]).resolve())}
-    bundled = [each for each in _instances(folder("instances")) if stem(each) == source["name"]]
-    return {**given, "file": stem(bundled[0])} if bundled else None
+    return {**given, "file": source["name"]} if source["name"] in _bundled() else None
 
 
 def _files(name: str, known: dict[str, Suite]) -> list[str]:
@@ -171,9 +171,16 @@ def _files(name: str, known: dict[str, Suite]) -> list[str]:
         return inside
     if os.path.isfile(path):
         return [str(path.resolve())]
-    if any(name in (each.name, stem(each)) for each in _instances(folder("instances"))):
+    if name in _bundled():
         return [name]
     raise InputError(f"is no file, folder or bundled instance, and no suite: {', '.join(known)}", name)
+
+
+@cache
+def _bundled() -> frozenset[str]:
+    """The names, with and without suffix, of the instances that ship with ncosolve."""
+    files = _instances(folder("instances"))
+    return frozenset([each.name for each in files] + [stem(each) for each in files])
 
 
 def _instances(place: Path) -> list[Path]:

@@ -17,8 +17,6 @@ STEPS, ROUNDS = 200, 10
 """Steps of the ascent on a sparse graph, in so many rounds."""
 PROMISE = 0.9
 """What the bound is likely to be, as a share of a greedy tour."""
-GREEDY = 8
-"""Nearest nodes that the greedy tour is made of."""
 PAIR = 3e-9
 """Seconds that a step on all edges takes for each of them."""
 DENSE_TOUR = 12_000
@@ -67,7 +65,7 @@ def _held_karp(instance: Problem, deadline: Deadline, until: float) -> float:
     """Prices from an ascent on a sparse graph, then an ascent on all edges, whose every step is a valid bound."""
     from ncosolve.engines.arrays import metric_of
     from ncosolve.search.candidates import WIDE, ascend, sparse_graph
-    from ncosolve.search.greedy_tour import greedy_tour
+    from ncosolve.search.greedy_tour import GREEDY, greedy_tour
     from ncosolve.search.lin_kernighan import tour_length
     from ncosolve.search.neighbours import nearest
     from ncosolve.search.one_tree import Ascent

@@ -52,9 +52,7 @@ class Ground:
         nodes = np.asarray(tour)
         if len(self.mates):
             nodes = _both(nodes)
-        numbers = np.empty(len(self.names), np.int32)
-        numbers[self.names] = np.arange(len(self.names), dtype=np.int32)
-        return numbers[nodes]
+        return _numbers(self.names)[nodes]
 
     def tour(self, order: NDArray[np.int32]) -> NDArray[np.int32]:
         """A tour in numbers as one of the instance's nodes."""
@@ -83,9 +81,7 @@ def prepare(metric: Metric, lists: NDArray[np.int32], tour: Any, seconds: float 
     """
     names = np.array(tour, np.int32)
     n = len(names)
-    numbers = np.empty(n, np.int32)
-    numbers[names] = np.arange(n, dtype=np.int32)
-    metric, near = subset(metric, names.astype(np.int64)), numbers[lists[names]]
+    metric, near = subset(metric, names.astype(np.int64)), _numbers(names)[lists[names]]
     order = np.arange(n, dtype=np.int32)
     graph, price = sparse_graph(metric, near, order), np.zeros(n)
     lists = alpha_nearest(graph, price, CANDIDATES)
@@ -122,6 +118,13 @@ def doubled(matrix: NDArray[np.float64], tour: NDArray[np.int64]) -> Ground:
     lists = nearest(tabulated(apart), min(CANDIDATES, n - 1))
     lists = np.pad(lists, ((0, 0), (0, CANDIDATES - lists.shape[1])), mode="edge")
     return Ground(metric, names, lists, lengths_of(metric, lists), mates, lists)
+
+
+def _numbers(names: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The number that stands for each node: the inverse of ``names``."""
+    numbers = np.empty(len(names), np.int32)
+    numbers[names] = np.arange(len(names), dtype=np.int32)
+    return numbers
 
 
 def _both(tour: NDArray[np.int64]) -> NDArray[np.int32]:

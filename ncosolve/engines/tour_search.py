@@ -14,7 +14,7 @@ from ncosolve.engines.tour_population import Population
 from ncosolve.errors import EngineError
 from ncosolve.problems.tsp import TSP
 from ncosolve.search.candidates import WIDE
-from ncosolve.search.greedy_tour import greedy_tour
+from ncosolve.search.greedy_tour import GREEDY, greedy_tour
 from ncosolve.search.k_opt import WAITING, make_tour
 from ncosolve.search.lin_kernighan import MISMATCH, descend, iterate, push_all, tour_length
 from ncosolve.search.neighbours import nearest
@@ -29,8 +29,6 @@ SMALLEST, SMALLEST_DIRECTED = 8, 6
 """With fewer nodes there is no room for a double bridge."""
 LARGEST_DIRECTED = 2500
 """An asymmetric instance becomes a symmetric one of twice the nodes, whose matrix takes 200 MB at this size."""
-GREEDY = 8
-"""Nearest nodes that the first tour is made of."""
 ASCENT = 0.05
 """The share of the time that the candidates may take."""
 CHUNK = 100
@@ -170,7 +168,7 @@ class TourSearch:
 
     def _kick_on(self, progress: float) -> None:
         """Go on with kicks from the best tour to the end, more gently where populations made it."""
-        if self._best is not self._tour.order and self.cost < self._tour.length[0]:
+        if self.cost < self._tour.length[0]:
             self._tour = make_tour(self._best, self.cost)
         self._heat = self._hottest * (1.0 - progress)
         self._from, self._until, self._population = progress, 1.0 + 1e-9, None

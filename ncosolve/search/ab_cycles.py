@@ -137,7 +137,7 @@ def _store(metric: Metric, s: Scratch, found: int, begin: int, end: int, shift: 
     for q in range(size):
         s.cycle[fill + q] = s.path[begin + (q + shift) % size]
     for q in range(0, size, 2):
-        u, v, w = int(s.cycle[fill + q]), int(s.cycle[fill + q + 1]), int(s.cycle[fill + (q + 2) % size])
+        u, v, w = s.cycle[fill + q], s.cycle[fill + q + 1], s.cycle[fill + (q + 2) % size]
         saved += distance(metric, u, v) - distance(metric, v, w)
     s.gain[found] = saved
     s.start[found + 1] = fill + size
@@ -164,9 +164,9 @@ def ab_cycles(metric: Metric, a: Int32s, b: Int32s, s: Scratch, rng: RandomState
         s.path[0] = here
         s.node[here, EVEN] = 0
         while found < most:
-            here, side = int(s.path[p]), (first + p) & 1
+            here, side = s.path[p], (first + p) & 1
             place = below(rng, COIN[0]) if s.left[here, side] == 2 else 0
-            to = int(s.links[here, 2 * side + place])
+            to = s.links[here, 2 * side + place]
             # the edge is taken at both ends here, for a call with all of s would take longer than that
             if place == 0:
                 s.links[here, 2 * side] = s.links[here, 2 * side + 1]

@@ -59,7 +59,7 @@ def sparse_graph(metric: Metric, lists: Int32s, order: Int32s) -> Graph:
 def _lengths(metric: Metric, tails: Ints, heads: Int32s) -> Floats:
     lengths = np.empty(heads.shape[0])
     for k in range(heads.shape[0]):
-        lengths[k] = distance(metric, int(tails[k]), int(heads[k]))
+        lengths[k] = distance(metric, tails[k], heads[k])
     return lengths
 
 

@@ -55,7 +55,7 @@ def count_tour(edges: Int32s, links: Int32s) -> None:
     """Count the edges of a tour."""
     for v in range(links.shape[0]):
         for k in range(2):
-            w = int(links[v, k])
+            w = links[v, k]
             if w > v:
                 count_edge(edges, v, w, MORE_LESS[0])
 
@@ -81,12 +81,12 @@ def _count_exchange(edges: Int32s, s: Scratch, population: int) -> float:
     for e in range(s.counts[CHOSEN]):
         begin, end = s.start[s.chosen[e]], s.start[s.chosen[e] + 1]
         for k in range(begin, end, 2):
-            total += _change(edges, int(s.cycle[k]), int(s.cycle[k + 1]), less, population)
+            total += _change(edges, s.cycle[k], s.cycle[k + 1], less, population)
         for k in range(begin, end, 2):
             after = s.cycle[k + 2 if k + 2 < end else begin]
-            total += _change(edges, int(s.cycle[k + 1]), int(after), more, population)
+            total += _change(edges, s.cycle[k + 1], after, more, population)
     for k in range(s.counts[MERGES]):
-        a, b, c, d = int(s.merges[k, 0]), int(s.merges[k, 1]), int(s.merges[k, 2]), int(s.merges[k, 3])
+        a, b, c, d = s.merges[k, 0], s.merges[k, 1], s.merges[k, 2], s.merges[k, 3]
         total += _change(edges, a, b, less, population)
         total += _change(edges, c, d, less, population)
         total += _change(edges, a, c, more, population)
@@ -99,7 +99,7 @@ def _uncount_exchange(edges: Int32s, s: Scratch) -> None:
     """Take `_count_exchange` back, the last change first, so that no count is negative on the way."""
     more, less = MORE_LESS[0], MORE_LESS[1]
     for k in range(s.counts[MERGES] - 1, -1, -1):
-        a, b, c, d = int(s.merges[k, 0]), int(s.merges[k, 1]), int(s.merges[k, 2]), int(s.merges[k, 3])
+        a, b, c, d = s.merges[k, 0], s.merges[k, 1], s.merges[k, 2], s.merges[k, 3]
         count_edge(edges, b, d, less)
         count_edge(edges, a, c, less)
         count_edge(edges, c, d, more)
@@ -107,9 +107,9 @@ def _uncount_exchange(edges: Int32s, s: Scratch) -> None:
     for e in range(s.counts[CHOSEN] - 1, -1, -1):
         begin, end = s.start[s.chosen[e]], s.start[s.chosen[e] + 1]
         for k in range(begin, end, 2):
-            count_edge(edges, int(s.cycle[k + 1]), int(s.cycle[k + 2 if k + 2 < end else begin]), less)
+            count_edge(edges, s.cycle[k + 1], s.cycle[k + 2 if k + 2 < end else begin], less)
         for k in range(begin, end, 2):
-            count_edge(edges, int(s.cycle[k]), int(s.cycle[k + 1]), more)
+            count_edge(edges, s.cycle[k], s.cycle[k + 1], more)
 
 
 @njit(cache=True, nogil=True)
@@ -139,7 +139,7 @@ def _choose_block(s: Scratch, found: int) -> None:
     for c in range(found if tours > 1 else 0):
         if s.start[c + 1] - s.start[c] < size:
             for k in range(s.start[c], s.start[c + 1]):
-                if tour_at(s, int(s.cycle[k])) != largest:
+                if tour_at(s, s.cycle[k]) != largest:
                     s.chosen[chosen] = c
                     chosen += 1
                     break

@@ -7,6 +7,8 @@ from ncosolve.search.metric import Metric, distance, size, subset
 from ncosolve.search.neighbours import nearest
 from ncosolve.search.types import Bools, Floats, Int32s, Ints
 
+GREEDY = 8
+"""So many nearest nodes are enough for `greedy_tour`."""
 JOIN_NEIGHBOURS = 6
 
 
@@ -57,7 +59,7 @@ def _listed(near: Int32s, tails: Ints, heads: Ints) -> Bools:
 def _lengths(metric: Metric, tails: Ints, heads: Ints) -> Floats:
     lengths = np.empty(tails.shape[0])
     for k in range(tails.shape[0]):
-        lengths[k] = distance(metric, int(tails[k]), int(heads[k]))
+        lengths[k] = distance(metric, tails[k], heads[k])
     return lengths
 
 

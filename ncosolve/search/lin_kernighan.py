@@ -52,7 +52,7 @@ def tour_length(metric: Metric, order: Int32s) -> float:
     """The length of a closed tour."""
     total = 0.0
     for k in range(order.shape[0]):
-        total += distance(metric, int(order[k - 1]), int(order[k]))
+        total += distance(metric, order[k - 1], order[k])
     return total
 
 
@@ -62,7 +62,7 @@ def lengths_of(metric: Metric, lists: Int32s) -> Floats:
     lengths = np.empty(lists.shape)
     for i in range(lists.shape[0]):
         for k in range(lists.shape[1]):
-            lengths[i, k] = distance(metric, i, int(lists[i, k]))
+            lengths[i, k] = distance(metric, i, lists[i, k])
     return lengths
 
 
@@ -80,7 +80,7 @@ def push(tour: Tour, node: int) -> None:
 def push_all(tour: Tour, nodes: Int32s) -> None:
     """Put nodes at the end of the queue, those that are there left out."""
     for node in nodes:
-        push(tour, int(node))
+        push(tour, node)
 
 
 @njit(cache=True, nogil=True)
@@ -118,7 +118,7 @@ def _improvement(
     else:
         q = p - 1 if p > 0 else n - 1
         slots[NEAR, 0], slots[AT, 0] = 1, q
-    last = int(tour.order[q])
+    last = tour.order[q]
     slots[NODE, 0], slots[NODE, 1] = first, last
     gains[1], tries[1] = distance(metric, first, last), 0
     level = 0 if mates.shape[0] > 0 and mates[first] == last else 1
@@ -129,7 +129,7 @@ def _improvement(
             continue
         tries[level] = trial + 1
         a = slots[NODE, 2 * level - 1]
-        c = int(lists[a, trial >> 1])
+        c = lists[a, trial >> 1]
         gain = gains[level] - near[a, trial >> 1]
         p = tour.position[c]
         step = p - tour.position[a]
@@ -142,7 +142,7 @@ def _improvement(
         else:
             q = p + 1 if p + 1 < n else 0
             at = p
-        e = int(tour.order[q])
+        e = tour.order[q]
         taken = e == first or (mates.shape[0] > 0 and mates[c] == e)
         for m in range(level):
             taken |= slots[AT, m] == at
@@ -176,7 +176,7 @@ def _work_off(metric: Metric, lists: Int32s, near: Floats, mates: Int32s, tour: 
     total = 0.0
     while tour.counts[WAITING] > 0 and most > 0:
         most -= 1
-        first, forward = int(_pop(tour)), True
+        first, forward = _pop(tour), True
         while True:
             gain = _improvement(metric, lists, near, mates, tour, first, forward, tries, gains)
             k = tries[0]
@@ -207,22 +207,22 @@ def _kick(metric: Metric, mates: Int32s, tour: Tour, rng: RandomState) -> float:
     reach = max(1, min(REACH, (n - 4) // 8) >> below(rng, HALVINGS[0]))
     p, change = below(rng, n), 0.0
     for m in range(4):
-        a, b = int(tour.order[p]), int(tour.order[p + 1 if p + 1 < n else 0])
+        a, b = tour.order[p], tour.order[p + 1 if p + 1 < n else 0]
         if mates.shape[0] > 0 and mates[a] == b:  # the next edge is free, for a node has one mate
             p = p + 1 if p + 1 < n else 0
-            a, b = b, int(tour.order[p + 1 if p + 1 < n else 0])
+            a, b = b, tour.order[p + 1 if p + 1 < n else 0]
         cut[m] = p
         change -= distance(metric, a, b)
         push(tour, a)
         push(tour, b)
         p = (p + 1 + below(rng, reach)) % n
-    end = int(tour.order[cut[0]])
+    end = tour.order[cut[0]]
     for m in range(2, -1, -1):
         begin = cut[m] + 1 if cut[m] + 1 < n else 0
-        change += distance(metric, end, int(tour.order[begin]))
+        change += distance(metric, end, tour.order[begin])
         copy(tour, begin, (cut[m + 1] - cut[m]) % n)
-        end = int(tour.buffer[tour.counts[PENDING] - 1])
-    change += distance(metric, end, int(tour.order[cut[3] + 1 if cut[3] + 1 < n else 0]))
+        end = tour.buffer[tour.counts[PENDING] - 1]
+    change += distance(metric, end, tour.order[cut[3] + 1 if cut[3] + 1 < n else 0])
     write(tour, cut[0] + 1 if cut[0] + 1 < n else 0)
     return change
 

@@ -119,11 +119,11 @@ def _sort_rows(metric: Metric, lists: Int32s) -> None:
     for i in range(lists.shape[0]):
         row = lists[i]
         for a in range(1, row.shape[0]):
-            node = int(row[a])
+            node = row[a]
             length = distance(metric, i, node)
             b = a - 1
             while b >= 0:
-                other = distance(metric, i, int(row[b]))
+                other = distance(metric, i, row[b])
                 if other < length or (other == length and row[b] < node):
                     break
                 row[b + 1] = row[b]

@@ -51,7 +51,7 @@ def _nearest_left(metric: Metric, here: int, left: Int32s, rng: RandomState) -> 
     best, length = left[0], np.inf
     for trial in range(min(left.shape[0], 50 if left.shape[0] > 200 else 200)):
         node = left[trial] if left.shape[0] <= 200 else left[below(rng, left.shape[0])]
-        there = distance(metric, int(here), int(node))
+        there = distance(metric, here, node)
         if there < length:
             best, length = node, there
     return best

@@ -44,16 +44,16 @@ def _cut(s: Scratch) -> int:
     for e in range(s.counts[CHOSEN]):
         begin, end = s.start[s.chosen[e]], s.start[s.chosen[e] + 1]
         for k in range(begin, end, 2):
-            p, q = int(s.node[s.cycle[k], POSITION]), int(s.node[s.cycle[k + 1], POSITION])
+            p, q = s.node[s.cycle[k], POSITION], s.node[s.cycle[k + 1], POSITION]
             cut = max(p, q)
             if cut == n - 1 and min(p, q) == 0:
                 cut, wrapped = 0, True
             s.segment[m, BEGIN] = cut
             m += 1
-            _join(s.at, q, int(s.node[s.cycle[k + 2 if k + 2 < end else begin], POSITION]))
+            _join(s.at, q, s.node[s.cycle[k + 2 if k + 2 < end else begin], POSITION])
     if not wrapped:  # the row of segments is a ring: its ends are linked
         s.segment[m, BEGIN] = 0
-        _join(s.at, int(s.segment[m, BEGIN]), n - 1)
+        _join(s.at, s.segment[m, BEGIN], n - 1)
         m += 1
     return m
 
@@ -130,7 +130,7 @@ def _walk(links: Int32s, node: Int32s, first: int, size: int, stamp: int) -> Non
         node[k, WALK] = here
         node[here, STAMP] = stamp
         step = links[here, 0] if links[here, 0] != before else links[here, 1]
-        before, here = here, int(step)
+        before, here = here, step
 
 
 @njit(cache=True, nogil=True)
@@ -140,17 +140,17 @@ def _best_join(
     """Note the best exchange of an edge of the marked sub-tour and one outside near it in ``merges[k]``; its gain."""
     best = -np.inf
     for i in range(size):
-        a = int(node[i, WALK])
+        a = node[i, WALK]
         for j in range(lists.shape[1]):
-            c = int(lists[a, j])
+            c = lists[a, j]
             if node[c, STAMP] == stamp:
                 continue
             ac = distance(metric, a, c)
             for x in range(2):
-                b = int(links[a, x])
+                b = links[a, x]
                 ab = distance(metric, a, b)
                 for y in range(2):
-                    d = int(links[c, y])
+                    d = links[c, y]
                     freed = ab + distance(metric, c, d)
                     straight = freed - ac - distance(metric, b, d)
                     crossed = freed - distance(metric, a, d) - distance(metric, b, c)
@@ -161,10 +161,10 @@ def _best_join(
                         best = crossed
                         merges[k, 0], merges[k, 1], merges[k, 2], merges[k, 3] = a, b, d, c
     if best == -np.inf:  # all near nodes lie inside: any edge outside will do
-        a, c = int(node[0, WALK]), 0
+        a, c = node[0, WALK], 0
         while node[c, STAMP] == stamp:
             c += 1
-        b, d = int(links[a, 0]), int(links[c, 0])
+        b, d = links[a, 0], links[c, 0]
         best = distance(metric, a, b) + distance(metric, c, d) - distance(metric, a, c) - distance(metric, b, d)
         merges[k, 0], merges[k, 1], merges[k, 2], merges[k, 3] = a, b, c, d
     return best
@@ -183,11 +183,11 @@ def merge(metric: Metric, lists: Int32s, links: Int32s, s: Scratch, tours: int) 
             if s.tours[x, 0] > 0 and (t < 0 or s.tours[x, 0] < s.tours[t, 0]):
                 t = x
         s.counts[STAMPED] += 1
-        size, stamp = int(s.tours[t, 0]), s.counts[STAMPED]
-        _walk(links, s.node, int(s.tours[t, 1]), size, stamp)
+        size, stamp = s.tours[t, 0], s.counts[STAMPED]
+        _walk(links, s.node, s.tours[t, 1], size, stamp)
         total += _best_join(metric, lists, links, s.node, s.merges, size, stamp, k)
         remerge(links, s, k)
-        other = tour_at(s, int(s.merges[k, 2]))
+        other = tour_at(s, s.merges[k, 2])
         for x in range(s.counts[SEGMENTS]):
             if s.segment[x, LABEL] == t:
                 s.segment[x, LABEL] = other
