@@ -173,7 +173,7 @@ def test_ctrl_c_ends_it_at_once_and_keeps_what_is_done(tmp_path):
 
 
 def test_identical_solvers_tie_and_a_slowed_copy_loses(tmp_path, own_solvers):
-    write_instances(tmp_path / "in", 7, 30)
+    write_instances(tmp_path / "in", 12, 50)
     solvers = ["tour-search", "same", "slowed"]
     assert (
         bench(tmp_path / "in", "--solvers", ",".join(solvers), "-t", "0.15", "--jobs", "2", "-o", tmp_path / "out") == 0
