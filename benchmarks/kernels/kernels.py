@@ -29,7 +29,6 @@ from ncosolve.search.label_setting import Arcs, Labels, Limits, LookAhead, grow
 from ncosolve.search.lin_kernighan import FREE, descend, iterate, push_all, tour_length
 from ncosolve.search.metric import Metric
 from ncosolve.search.neighbours import nearest
-from ncosolve.search.one_tree import Ascent
 from ncosolve.search.random import seed_state
 from ncosolve.search.routes import load_solution, make_routes
 from ncosolve.search.savings import savings_routes
@@ -93,7 +92,7 @@ def tsp(n: int) -> tuple[Metric, Int32s, Ground]:
     """What the tour search begins with: distances, neighbour lists, candidates along a greedy tour."""
     metric = metric_of(instance("tsp", n).distance)
     lists = nearest(metric, WIDE)
-    return metric, lists, prepare(metric, lists, greedy_tour(metric, lists[:, :GREEDY]))
+    return metric, lists, prepare(metric)
 
 
 def neighbour_lists(n: int) -> Bout:
@@ -165,17 +164,6 @@ def pairs(n: int) -> Bout:
     return bout
 
 
-def one_trees(n: int) -> Bout:
-    metric, lists, _ = tsp(n)
-    length = tour_length(metric, greedy_tour(metric, lists[:, :GREEDY]))
-
-    def bout() -> int:
-        ascent = Ascent(metric, n, length)
-        return sum(ascent.step() for _ in range(STEPS))
-
-    return bout
-
-
 @cache
 def plan(problem: str, n: int) -> Plan:
     """What the route search begins with: distances, stops, lists, start."""
@@ -240,7 +228,6 @@ KERNELS = (
     Kernel("kicks", "kicks", SIZES, kicks),
     Kernel("pairs", "pairs", SIZES, pairs),
     Kernel("candidates", "steps", SIZES, candidates),
-    Kernel("one-tree", "steps", SIZES[:2], one_trees),
     Kernel("savings", "nodes", SIZES, savings),
     Kernel("cvrp", "iterations", SIZES, partial(ruin_and_recreate, "cvrp")),
     Kernel("vrptw", "iterations", SIZES, partial(ruin_and_recreate, "vrptw")),

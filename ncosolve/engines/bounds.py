@@ -8,19 +8,8 @@ from numpy.typing import NDArray
 from ncosolve.deadline import Deadline
 from ncosolve.problems.base import Problem
 
-SHARE = 0.05
-"""The share of the time limit that a bound may take, `LONGEST` seconds at most."""
-LONGEST = 1.0
 DENSE = 2000
 """Up to this many nodes bounds that need all pairs are computed."""
-STEPS, ROUNDS = 200, 10
-"""Steps of the ascent on a sparse graph, in so many rounds."""
-PROMISE = 0.9
-"""What the bound is likely to be, as a share of a greedy tour."""
-PAIR = 3e-9
-"""Seconds that a step on all edges takes for each of them."""
-DENSE_TOUR = 12_000
-"""Up to this many nodes a symmetric TSP gets the bound of 1-trees, as far as there is time."""
 
 
 def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | None = None) -> float | None:
@@ -31,7 +20,7 @@ def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | Non
     instance : Problem
         What is solved.
     deadline : Deadline
-        At most `SHARE` of its limit is used.
+        The clock; a bound takes a few hundredths of its limit.
     max_iterations : int, optional
         Where it is given, the work does not depend on the clock.
     """
@@ -41,55 +30,24 @@ def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | Non
 
     distance = instance.distance  # type: ignore[attr-defined]
     with left_out(deadline):
-        until = math.inf if max_iterations is not None else _until(deadline)
         if instance.n > DENSE:
             bound = _two_nearest(instance)
-            if instance.problem == "tsp" and instance.n <= DENSE_TOUR and distance.symmetric:
-                bound = max(bound, _held_karp(instance, deadline, until))
         else:
             table = distance.matrix()
             bound = _degrees(instance, table) if instance.kind == "routes" else _links(table)
-            if instance.kind == "tour" and deadline.elapsed() < until:
-                dear = _held_karp(instance, deadline, until) if distance.symmetric else _assignment(table)
-                bound = max(bound, dear)
+            if instance.kind == "tour" and not distance.symmetric:
+                bound = max(bound, _assignment(table))
+        if distance.symmetric and (instance.problem == "tsp" or (instance.kind == "tour" and instance.n <= DENSE)):
+            bound = max(bound, _held_karp(instance, deadline, max_iterations))
     bound -= 1e-9 * abs(bound)  # what the sums of a large instance may have rounded up
     return float(math.ceil(bound - 1e-6)) if distance.integral else bound
 
 
-def _until(deadline: Deadline) -> float:
-    limit = deadline.limit if math.isfinite(deadline.limit) else LONGEST / SHARE
-    return deadline.elapsed() + min(LONGEST, SHARE * limit)
+def _held_karp(instance: Problem, deadline: Deadline, max_iterations: int | None) -> float:
+    """What the ground of a search knows; waiting and draft limits make no tour shorter."""
+    from ncosolve.engines.tour_ground import ground_of
 
-
-def _held_karp(instance: Problem, deadline: Deadline, until: float) -> float:
-    """Prices from an ascent on a sparse graph, then an ascent on all edges, whose every step is a valid bound."""
-    from ncosolve.engines.arrays import metric_of
-    from ncosolve.search.candidates import WIDE, ascend, sparse_graph
-    from ncosolve.search.greedy_tour import GREEDY, greedy_tour
-    from ncosolve.search.lin_kernighan import tour_length
-    from ncosolve.search.neighbours import nearest
-    from ncosolve.search.one_tree import Ascent
-
-    metric, n = metric_of(instance.distance), instance.n  # type: ignore[attr-defined]
-    lists = nearest(metric, WIDE)
-    order = greedy_tour(metric, lists[:, :GREEDY])
-    target = tour_length(metric, order)
-    price = np.zeros(n)
-    graph = sparse_graph(metric, lists, order)
-    dense = PAIR * n * n
-    for _ in range(ROUNDS):
-        ascend(graph, price, STEPS // ROUNDS, PROMISE * target)
-        if deadline.elapsed() + dense >= until or deadline.cancelled:
-            break
-    ascent = Ascent(metric, n, target, price)
-    steps = 0
-    if n <= DENSE or deadline.elapsed() + dense < until:
-        ascent.step()
-    while deadline.elapsed() + dense < until and not deadline.cancelled and ascent.step():
-        steps += 1
-        if math.isinf(until) and steps >= STEPS // ROUNDS:
-            break
-    return ascent.bound
+    return ground_of(instance.distance, deadline, max_iterations).bound  # type: ignore[attr-defined]
 
 
 def _links(table: NDArray[np.float64]) -> float:

@@ -1,25 +1,31 @@
 """What all tour searches of a solve share: distances among renumbered nodes, candidates, a first tour."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ncosolve.search.candidates import alpha_nearest, ascend, sparse_graph
-from ncosolve.search.k_opt import make_tour
-from ncosolve.search.lin_kernighan import FREE, descend, lengths_of, push_all, tour_length
+from ncosolve.deadline import Deadline
+from ncosolve.engines.arrays import metric_of
+from ncosolve.engines.tour_survey import survey
+from ncosolve.problems.distance import Distance
+from ncosolve.search.candidates import WIDE, nearest_around
+from ncosolve.search.greedy_tour import GREEDY, greedy_tour
+from ncosolve.search.lin_kernighan import FREE, lengths_of
 from ncosolve.search.metric import Metric, subset, tabulated
 from ncosolve.search.neighbours import nearest
 
 CANDIDATES = 5
 NEAREST = 10
 """Nodes near each node, where sub-tours are joined."""
-STEPS = 100
-"""Of the ascent that prepares candidates."""
-PROMISE = 0.98
-"""The ascent aims at this share of a local optimum's length."""
+SHARE = 0.04
+"""The share of the time that candidates and bound may take."""
+LARGEST_GRAPH = 200_000
+"""With more nodes a step of the ascent takes too long, and candidates are the nearest nodes all around."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class Ground:
         Fixed edges; see `ncosolve.search.lin_kernighan.descend`.
     nearest : ndarray of int32, shape (n, NEAREST)
         The nearest nodes.
+    bound : float
+        No tour is shorter; -inf where that is not known.
     """
 
     metric: Metric
@@ -46,6 +54,7 @@ class Ground:
     near: NDArray[np.float64]
     mates: NDArray[np.int32]
     nearest: NDArray[np.int32]
+    bound: float = -np.inf
 
     def numbered(self, tour: Any) -> NDArray[np.int32]:
         """A tour of the instance's nodes in numbers."""
@@ -65,37 +74,42 @@ class Ground:
         return entered if forwards else entered[::-1]
 
 
-def prepare(metric: Metric, lists: NDArray[np.int32], tour: Any, seconds: float | None = None) -> Ground:
-    """The ground for a metric, numbered along a tour, with alpha-nearest candidates.
+_shared: WeakKeyDictionary[Deadline, Ground] = WeakKeyDictionary()
+
+
+def ground_of(distance: Distance, deadline: Deadline, max_iterations: int | None = None) -> Ground:
+    """The ground of symmetric distances among n >= 3 nodes, made once a solve, for its bound and its search.
+
+    Where iterations are limited the survey does not depend on the clock.
+    """
+    if deadline not in _shared:
+        seconds = None if max_iterations is not None else SHARE * deadline.limit
+        _shared[deadline] = prepare(metric_of(distance), seconds, deadline.elapsed)
+    return _shared[deadline]
+
+
+def prepare(metric: Metric, seconds: float | None = None, clock: Callable[[], float] = time.perf_counter) -> Ground:
+    """The ground for symmetric distances among n >= 3 nodes.
 
     Parameters
     ----------
     metric : Metric
-        Symmetric distances among n >= 8 nodes.
-    lists : ndarray of int32, shape (n, WIDE)
-        The nearest nodes of each node.
-    tour : array-like of int
-        A permutation of the nodes.
+        The distances.
     seconds : float, optional
-        What the ascent may take; it makes all its `STEPS` where this is not given.
+        What the survey may take; where this is not given it does not depend on the clock.
+    clock : callable
+        Seconds from any moment on, without those for compiling.
     """
-    names = np.array(tour, np.int32)
+    lists = nearest(metric, WIDE)
+    names = greedy_tour(metric, lists[:, :GREEDY])
     n = len(names)
-    metric, near = subset(metric, names.astype(np.int64)), _numbers(names)[lists[names]]
-    order = np.arange(n, dtype=np.int32)
-    graph, price = sparse_graph(metric, near, order), np.zeros(n)
-    lists = alpha_nearest(graph, price, CANDIDATES)
-    state = make_tour(order, tour_length(metric, order))
-    began = time.perf_counter()
-    ascend(graph, price, 1, 0.0)
-    steps = STEPS if seconds is None else min(STEPS, int(seconds / (time.perf_counter() - began)))
-    if steps > 0:
-        price[:] = 0.0
-        push_all(state, order)
-        descend(metric, lists, lengths_of(metric, lists), FREE, state)
-        ascend(graph, price, steps, PROMISE * state.length[0])
-        lists = alpha_nearest(graph, price, CANDIDATES)
-    return Ground(metric, names, lists, lengths_of(metric, lists), FREE, np.ascontiguousarray(near[:, :NEAREST]))
+    metric, lists = subset(metric, names.astype(np.int64)), _numbers(names)[lists[names]]
+    near = np.ascontiguousarray(lists[:, :NEAREST])
+    if n > LARGEST_GRAPH:
+        candidates, bound = nearest_around(metric, lists, CANDIDATES), -np.inf
+    else:
+        candidates, bound = survey(metric, lists, CANDIDATES, np.inf if seconds is None else seconds, clock)
+    return Ground(metric, names, candidates, lengths_of(metric, candidates), FREE, near, bound)
 
 
 def doubled(matrix: NDArray[np.float64], tour: NDArray[np.int64]) -> Ground:

@@ -5,19 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ncosolve.engines.arrays import metric_of
 from ncosolve.engines.base import Outcome, Task
 from ncosolve.engines.debug import DEBUG
 from ncosolve.engines.search_loop import run_searches
-from ncosolve.engines.tour_ground import Ground, doubled, prepare
+from ncosolve.engines.tour_ground import Ground, doubled, ground_of
 from ncosolve.engines.tour_population import Population
 from ncosolve.errors import EngineError
 from ncosolve.problems.tsp import TSP
-from ncosolve.search.candidates import WIDE
-from ncosolve.search.greedy_tour import GREEDY, greedy_tour
 from ncosolve.search.k_opt import WAITING, make_tour
 from ncosolve.search.lin_kernighan import MISMATCH, descend, iterate, push_all, tour_length
-from ncosolve.search.neighbours import nearest
 from ncosolve.search.patched_tour import patched_tour
 from ncosolve.search.random import seed_state
 
@@ -29,8 +25,6 @@ SMALLEST, SMALLEST_DIRECTED = 8, 6
 """With fewer nodes there is no room for a double bridge."""
 LARGEST_DIRECTED = 2500
 """An asymmetric instance becomes a symmetric one of twice the nodes, whose matrix takes 200 MB at this size."""
-ASCENT = 0.05
-"""The share of the time that the candidates may take."""
 CHUNK = 100
 LOOKS = 10
 """While a tour is worked off, an iteration looks at so many nodes, which takes about as long as a kick."""
@@ -53,17 +47,11 @@ def run(task: Task) -> Outcome:
     """
     instance: TSP = task.instance
     n, symmetric = instance.n, instance.distance.symmetric
-    start = task.incumbent.answer
     if symmetric and n >= SMALLEST:
-        metric = metric_of(instance.distance)
-        lists = nearest(metric, WIDE)
-        tour = greedy_tour(metric, lists[:, :GREEDY]) if start is None else start
-        ground = prepare(
-            metric, lists, tour, None if task.max_iterations is not None else ASCENT * task.deadline.remaining()
-        )
+        ground = ground_of(instance.distance, task.deadline, task.max_iterations)
     elif SMALLEST_DIRECTED <= n <= LARGEST_DIRECTED:
         matrix = instance.distance.matrix()
-        ground = doubled(matrix, patched_tour(matrix) if start is None else np.asarray(start))
+        ground = doubled(matrix, patched_tour(matrix))
     else:
         return _directed(task)
     return Outcome(run_searches(task, lambda seed: TourSearch(task, ground, seed), CHUNK))
@@ -83,8 +71,8 @@ class TourSearch:
 
     def __init__(self, task: Task, ground: Ground, seed: int) -> None:
         self._task, self._ground, self._rng = task, ground, seed_state(seed)
-        n = len(ground.names)
-        order = np.arange(n, dtype=np.int32)
+        n, start = len(ground.names), task.incumbent.answer
+        order = np.arange(n, dtype=np.int32) if start is None else ground.numbered(start)
         self._tour = make_tour(order, tour_length(ground.metric, order))
         self._best, self.cost = order, float(self._tour.length[0])
         self._most = int(task.parameters["population"]) if not len(ground.mates) and n <= LARGEST_POPULATION else 0

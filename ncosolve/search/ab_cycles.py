@@ -8,8 +8,8 @@ B-edges.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.random import RandomState, below
 from ncosolve.search.types import Floats, Int32s, Ints
@@ -98,7 +98,7 @@ def make_scratch(n: int) -> Scratch:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def links_of(order: Int32s, links: Int32s) -> None:
     """Write the links of a tour that is given as a permutation."""
     n = order.shape[0]
@@ -107,7 +107,7 @@ def links_of(order: Int32s, links: Int32s) -> None:
         links[order[k], 1] = order[k + 1 if k + 1 < n else 0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order_of(links: Int32s) -> Int32s:
     """The tour from node 0 as a permutation, int32 (n,)."""
     n = links.shape[0]
@@ -120,7 +120,7 @@ def order_of(links: Int32s) -> Int32s:
     return order
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _retire(node: Int32s, counts: Ints, v: int) -> None:
     """Take a node that has no edges left out of the live ones."""
     last = counts[ALIVE] - 1
@@ -130,7 +130,7 @@ def _retire(node: Int32s, counts: Ints, v: int) -> None:
     node[other, WHERE] = k
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _store(metric: Metric, s: Scratch, found: int, begin: int, end: int, shift: int) -> None:
     """Keep the closed part of the path as a cycle that begins with an edge of A."""
     size, fill, saved = end - begin, s.start[found], 0.0
@@ -143,7 +143,7 @@ def _store(metric: Metric, s: Scratch, found: int, begin: int, end: int, shift: 
     s.start[found + 1] = fill + size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ab_cycles(metric: Metric, a: Int32s, b: Int32s, s: Scratch, rng: RandomState, most: int) -> int:
     """Split two tours into random AB-cycles of more than two edges, at most so many; how many there are.
 
@@ -196,13 +196,13 @@ def ab_cycles(metric: Metric, a: Int32s, b: Int32s, s: Scratch, rng: RandomState
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def relink(links: Int32s, node: int, old: int, new: int) -> None:
     """Replace one link of a node."""
     links[node, 0 if links[node, 0] == old else 1] = new
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apply_cycle(links: Int32s, s: Scratch, c: int) -> None:
     """Exchange the A-edges of a cycle for its B-edges."""
     begin, end = s.start[c], s.start[c + 1]
@@ -212,7 +212,7 @@ def apply_cycle(links: Int32s, s: Scratch, c: int) -> None:
         relink(links, v, u, s.cycle[k + 2 if k + 2 < end else begin])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_cycle_back(links: Int32s, s: Scratch, c: int) -> None:
     """Undo `apply_cycle`."""
     begin, end = s.start[c], s.start[c + 1]

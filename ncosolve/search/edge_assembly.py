@@ -7,9 +7,9 @@ A the one replaces it that gains most for the entropy of the population's edges 
 import math
 
 import numpy as np
-from numba import njit
 
 from ncosolve.search.ab_cycles import CHOSEN, MERGES, ORDER, POSITION, Scratch, ab_cycles, apply_cycle, take_cycle_back
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.metric import Metric
 from ncosolve.search.random import RandomState
 from ncosolve.search.sub_tours import label_tours, merge, remerge, tour_at, unmerge
@@ -31,7 +31,7 @@ def make_edges(n: int) -> Int32s:
     return np.zeros((n, 2 * SLOTS), np.int32)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_edge(edges: Int32s, u: int, v: int, change: int) -> int:
     """Change the count of an edge; the count before, or -1 where it is not counted."""
     if u > v:
@@ -50,7 +50,7 @@ def count_edge(edges: Int32s, u: int, v: int, change: int) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_tour(edges: Int32s, links: Int32s) -> None:
     """Count the edges of a tour."""
     for v in range(links.shape[0]):
@@ -60,7 +60,7 @@ def count_tour(edges: Int32s, links: Int32s) -> None:
                 count_edge(edges, v, w, MORE_LESS[0])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _entropy(count: int, population: int) -> float:
     if count <= 0:
         return 0.0
@@ -68,13 +68,13 @@ def _entropy(count: int, population: int) -> float:
     return -share * math.log(share)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _change(edges: Int32s, u: int, v: int, change: int, population: int) -> float:
     before = count_edge(edges, u, v, change)
     return _entropy(before + change, population) - _entropy(before, population) if before >= 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_exchange(edges: Int32s, s: Scratch, population: int) -> float:
     """Count the edges that the exchange in ``s`` and its joins change; the change of the entropy."""
     more, less, total = MORE_LESS[0], MORE_LESS[1], 0.0
@@ -94,7 +94,7 @@ def _count_exchange(edges: Int32s, s: Scratch, population: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _uncount_exchange(edges: Int32s, s: Scratch) -> None:
     """Take `_count_exchange` back, the last change first, so that no count is negative on the way."""
     more, less = MORE_LESS[0], MORE_LESS[1]
@@ -112,7 +112,7 @@ def _uncount_exchange(edges: Int32s, s: Scratch) -> None:
             count_edge(edges, s.cycle[k], s.cycle[k + 1], more)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _next_largest(s: Scratch, found: int, taken: int) -> int:
     """The largest cycle but for those in the first ``taken`` places of ``s.centres``; it is put into the next place."""
     largest = -1
@@ -126,7 +126,7 @@ def _next_largest(s: Scratch, found: int, taken: int) -> int:
     return largest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _choose_block(s: Scratch, found: int) -> None:
     """Choose, beside the chosen cycle, the smaller ones that touch what it cuts off the largest sub-tour."""
     chosen, centre = 1, s.chosen[0]
@@ -146,7 +146,7 @@ def _choose_block(s: Scratch, found: int) -> None:
     s.counts[CHOSEN] = chosen
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _choose(s: Scratch, found: int, e: int, block: bool) -> None:
     """Choose cycle e, or the block around the largest cycle that was not the centre of one yet.
 
@@ -159,7 +159,7 @@ def _choose(s: Scratch, found: int, e: int, block: bool) -> None:
         _choose_block(s, found)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk_down(a: Int32s, s: Scratch) -> None:
     before, here = a[0, 0], 0
     for k in range(a.shape[0]):
@@ -169,7 +169,7 @@ def _walk_down(a: Int32s, s: Scratch) -> None:
         before, here = here, step
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cross(
     metric: Metric,
     lists: Int32s,
@@ -243,7 +243,7 @@ def cross(
     return best_gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mate(
     metric: Metric,
     lists: Int32s,

@@ -1,8 +1,8 @@
 """Greedy-edge start for the TSP: the shortest edges that keep paths, joined to one tour."""
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.metric import Metric, distance, size, subset
 from ncosolve.search.neighbours import nearest
 from ncosolve.search.types import Bools, Floats, Int32s, Ints
@@ -55,7 +55,7 @@ def _listed(near: Int32s, tails: Ints, heads: Ints) -> Bools:
     return (near[heads] == tails[:, None]).any(axis=1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lengths(metric: Metric, tails: Ints, heads: Ints) -> Floats:
     lengths = np.empty(tails.shape[0])
     for k in range(tails.shape[0]):
@@ -63,7 +63,7 @@ def _lengths(metric: Metric, tails: Ints, heads: Ints) -> Floats:
     return lengths
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _root(path: Int32s, node: int) -> int:
     while path[node] != node:
         path[node] = path[path[node]]
@@ -71,7 +71,7 @@ def _root(path: Int32s, node: int) -> int:
     return node
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(links: Int32s, path: Int32s, tails: Ints, heads: Ints) -> int:
     """Take the edges in order that keep degrees at most 2 and close no cycle; return how many."""
     joined = 0
@@ -89,7 +89,7 @@ def _join(links: Int32s, path: Int32s, tails: Ints, heads: Ints) -> int:
     return joined
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _close(links: Int32s, path: Int32s, ends: Ints) -> None:
     """Join the paths that are left in the order of their ends, and the last end to the first."""
     for k in range(ends.shape[0]):
@@ -101,7 +101,7 @@ def _close(links: Int32s, path: Int32s, ends: Ints) -> None:
                 links[b, 0 if links[b, 0] < 0 else 1] = a
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(links: Int32s) -> Int32s:
     """Follow the links from one open end (or from node 0) through all nodes."""
     n = links.shape[0]

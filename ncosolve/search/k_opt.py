@@ -9,8 +9,8 @@ goes to a journal that undoes it.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.types import Bools, Floats, Int32s, Ints
 
 DEPTH = 5
@@ -76,7 +76,7 @@ def make_tour(order: Int32s, length: float) -> Tour:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def partner(slot: int, k: int) -> int:
     """The slot that an added edge joins with ``slot``."""
     if slot & 1:
@@ -84,7 +84,7 @@ def partner(slot: int, k: int) -> int:
     return slot - 1 if slot > 0 else 2 * k - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_tour(slots: Ints, k: int) -> bool:
     """Whether the exchange of k edges in the slots gives one tour; sorts the removed edges."""
     for m in range(k):
@@ -111,7 +111,7 @@ def is_tour(slots: Ints, k: int) -> bool:
             slot = slots[NEAR, slots[SORTED, j + 1]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def longest_segment(slots: Ints, n: int, k: int) -> int:
     """The removed edge, by its rank, at which the longest segment ends."""
     longest, found = -1, 0
@@ -124,7 +124,7 @@ def longest_segment(slots: Ints, n: int, k: int) -> int:
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def moved_by(slots: Ints, n: int, k: int) -> int:
     """How many nodes the exchange copies."""
     j = longest_segment(slots, n, k)
@@ -132,7 +132,7 @@ def moved_by(slots: Ints, n: int, k: int) -> int:
     return n - size if size > 0 else -size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy(tour: Tour, at: int, count: int) -> None:
     """Append ``count`` nodes from a position on to the buffer."""
     n, filled = tour.order.shape[0], tour.counts[PENDING]
@@ -142,7 +142,7 @@ def copy(tour: Tour, at: int, count: int) -> None:
     tour.counts[PENDING] = filled + count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def copy_back(tour: Tour, at: int, count: int) -> None:
     """Append ``count`` nodes from a position on backwards to the buffer."""
     n, filled = tour.order.shape[0], tour.counts[PENDING]
@@ -152,7 +152,7 @@ def copy_back(tour: Tour, at: int, count: int) -> None:
     tour.counts[PENDING] = filled + count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write(tour: Tour, at: int) -> None:
     """Put the nodes of the buffer at positions ``at``, ...; note what stood there where a journal is kept."""
     n, count = tour.order.shape[0], tour.counts[PENDING]
@@ -173,7 +173,7 @@ def write(tour: Tour, at: int) -> None:
     tour.counts[PENDING] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def undo(tour: Tour) -> None:
     """Take back all rewrites in the journal."""
     n = tour.order.shape[0]
@@ -189,20 +189,20 @@ def undo(tour: Tour) -> None:
     forget(tour)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def forget(tour: Tour) -> None:
     """Empty the journal."""
     tour.counts[FILLED] = tour.counts[WRITES] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def room(tour: Tour) -> bool:
     """Whether the journal can take another rewrite."""
     fits = tour.counts[FILLED] + tour.order.shape[0] <= tour.journal.shape[0]
     return fits and tour.counts[WRITES] < tour.writes.shape[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exchange(tour: Tour, k: int) -> None:
     """Make the exchange in the slots, which `is_tour` has sorted."""
     n, slots = tour.order.shape[0], tour.slots

@@ -6,8 +6,8 @@ Lin and Kernighan 1973 (Operations Research 21(2)); Johnson and McGeoch 1997 on 
 import math
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.k_opt import (
     AT,
     DEPTH,
@@ -47,7 +47,7 @@ FREE = np.empty(0, np.int32)
 _NONE = np.ones(1, np.uint64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tour_length(metric: Metric, order: Int32s) -> float:
     """The length of a closed tour."""
     total = 0.0
@@ -56,7 +56,7 @@ def tour_length(metric: Metric, order: Int32s) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lengths_of(metric: Metric, lists: Int32s) -> Floats:
     """The distance from each node to those in its row, float64 of the shape of ``lists``."""
     lengths = np.empty(lists.shape)
@@ -66,7 +66,7 @@ def lengths_of(metric: Metric, lists: Int32s) -> Floats:
     return lengths
 
 
-@njit(cache=True, nogil=True)
+@inner
 def push(tour: Tour, node: int) -> None:
     """Put a node at the end of the queue unless it is there."""
     if not tour.queued[node]:
@@ -76,14 +76,14 @@ def push(tour: Tour, node: int) -> None:
         tour.counts[WAITING] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def push_all(tour: Tour, nodes: Int32s) -> None:
     """Put nodes at the end of the queue, those that are there left out."""
     for node in nodes:
         push(tour, node)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pop(tour: Tour) -> int:
     head = tour.counts[HEAD]
     node = tour.queue[head]
@@ -93,7 +93,7 @@ def _pop(tour: Tour) -> int:
     return node
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _improvement(
     metric: Metric,
     lists: Int32s,
@@ -168,7 +168,7 @@ def _improvement(
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _work_off(metric: Metric, lists: Int32s, near: Floats, mates: Int32s, tour: Tour, most: int) -> float:
     """Work off at most ``most`` queued nodes; the gain. Where the journal is full the queue is emptied."""
     n = tour.order.shape[0]
@@ -200,7 +200,7 @@ def _work_off(metric: Metric, lists: Int32s, near: Floats, mates: Int32s, tour: 
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _kick(metric: Metric, mates: Int32s, tour: Tour, rng: RandomState) -> float:
     """Exchange three neighbouring segments A B C to C B A and queue their ends; the change in length."""
     n, cut = tour.order.shape[0], tour.slots[AT]
@@ -281,7 +281,7 @@ def iterate(
     return _search(metric, lists, near, mates, tour, rng, kicks, temperature, ALL, debug)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(
     metric: Metric,
     lists: Int32s,

@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import kernel
 from ncosolve.search.types import Floats, Ints
 
 MATRIX, EUCLIDEAN, MANHATTAN, MAXIMUM, ATT = range(5)
@@ -54,7 +54,7 @@ def size(metric: Metric) -> int:
     return max(len(metric.points), len(metric.matrix))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distance(metric: Metric, i: int, j: int) -> float:
     """The distance from node i to node j; equal to the last bit to what the problems' own check computes.
 

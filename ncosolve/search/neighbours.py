@@ -1,8 +1,8 @@
 """Nearest neighbours of every node, by k-d tree where there are coordinates, by row of the matrix otherwise."""
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import kernel
 from ncosolve.search.metric import MANHATTAN, MATRIX, MAXIMUM, Metric, distance, size
 from ncosolve.search.types import Floats, Int32s
 
@@ -85,7 +85,7 @@ def mean_distance(metric: Metric, lists: Int32s, first: int = 0) -> float:
     return float(_mean(metric, lists, first)) if lists.size else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mean(metric: Metric, lists: Int32s, first: int) -> float:
     total = 0.0
     for i in range(lists.shape[0]):
@@ -94,7 +94,7 @@ def _mean(metric: Metric, lists: Int32s, first: int) -> float:
     return total / lists.size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _proximity(metric: Metric, ready: Floats, due: Floats, service: Floats, lists: Int32s) -> Floats:
     keys = np.empty(lists.shape)
     for i in range(lists.shape[0]):
@@ -113,7 +113,7 @@ def _proximity(metric: Metric, ready: Floats, due: Floats, service: Floats, list
     return keys
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_rows(metric: Metric, lists: Int32s) -> None:
     """Insertion sort of each row by the rounded distance, ties by number."""
     for i in range(lists.shape[0]):

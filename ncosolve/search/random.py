@@ -5,8 +5,9 @@ compile every kernel again.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ncosolve.search.jit import kernel
 
 RandomState = NDArray[np.uint64]
 """The state of one generator, shape (1,), never 0."""
@@ -23,7 +24,7 @@ def seed_state(seed: int) -> RandomState:
     return np.array([mixed or 1], np.uint64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniform(state: RandomState) -> float:
     """Draw a float in [0, 1) with 53 random bits."""
     x = state[0]
@@ -34,7 +35,7 @@ def uniform(state: RandomState) -> float:
     return np.float64((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def below(state: RandomState, n: int) -> int:
     """Draw an integer in [0, n), n >= 1."""
     return int(uniform(state) * n)

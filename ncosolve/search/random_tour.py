@@ -1,8 +1,8 @@
 """Random starts for a population of tours: short edges, but different ones in each tour."""
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.random import RandomState, below
 from ncosolve.search.types import Int32s
@@ -11,7 +11,7 @@ CHOICES = 2
 """The next node is one of so many nearest ones that are left."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def random_tour(metric: Metric, lists: Int32s, rng: RandomState) -> Int32s:
     """A tour from a random node on, always to one of the nearest nodes that are left; int32 (n,).
 
@@ -46,7 +46,7 @@ def random_tour(metric: Metric, lists: Int32s, rng: RandomState) -> Int32s:
     return order
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _nearest_left(metric: Metric, here: int, left: Int32s, rng: RandomState) -> int:
     best, length = left[0], np.inf
     for trial in range(min(left.shape[0], 50 if left.shape[0] > 200 else 200)):

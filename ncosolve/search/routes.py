@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.types import Floats, Ints
 
@@ -107,7 +107,7 @@ def make_routes(n: int, slots: int) -> Routes:
     return routes
 
 
-@njit(cache=True, nogil=True)
+@inner
 def log_stop(link: Ints, stop_log: Ints, counts: Ints, node: int) -> None:
     """Keep a customer's links for `undo`, once an iteration."""
     if node != 0 and link[node, STAMP] != counts[ITERATION]:
@@ -120,7 +120,7 @@ def log_stop(link: Ints, stop_log: Ints, counts: Ints, node: int) -> None:
         stop_log[k, 3] = link[node, ROUTE]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def log_slot(slot: Ints, load: Floats, slot_log: Ints, load_log: Floats, counts: Ints, r: int) -> None:
     """Keep a route's ends and load for `undo`, once an iteration."""
     if slot[r, SLOT_STAMP] != counts[ITERATION]:
@@ -134,7 +134,7 @@ def log_slot(slot: Ints, load: Floats, slot_log: Ints, load_log: Floats, counts:
         load_log[k] = load[r]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join(link: Ints, slot: Ints, r: int, a: int, b: int) -> None:
     """Let b follow a in route r; either may be the depot."""
     if a != 0:
@@ -147,7 +147,7 @@ def join(link: Ints, slot: Ints, r: int, a: int, b: int) -> None:
         slot[r, LAST] = a
 
 
-@njit(cache=True, nogil=True)
+@inner
 def remove(metric: Metric, stops: Stops, routes: Routes, c: int) -> float:
     """Take a customer out of its route; the change in cost. Times are not renewed."""
     link, slot, load, counts, stop_log = routes.link, routes.slot, routes.load, routes.counts, routes.stop_log
@@ -167,7 +167,7 @@ def remove(metric: Metric, stops: Stops, routes: Routes, c: int) -> float:
     return distance(metric, a, b) - distance(metric, a, c) - distance(metric, c, b)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def insert(stops: Stops, routes: Routes, c: int, r: int, a: int) -> None:
     """Put a customer behind a (0: at the start) of route r. Times are not renewed."""
     link, slot, load, counts, stop_log = routes.link, routes.slot, routes.load, routes.counts, routes.stop_log
@@ -187,7 +187,7 @@ def insert(stops: Stops, routes: Routes, c: int, r: int, a: int) -> None:
     slot[r, LENGTH] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def renew_times(metric: Metric, stops: Stops, routes: Routes, r: int) -> None:
     """Recompute the earliest and latest starts along a route."""
     if routes.slot[r, LENGTH] == 0:
@@ -205,7 +205,7 @@ def renew_times(metric: Metric, stops: Stops, routes: Routes, r: int) -> None:
         b, a = a, routes.link[a, PREV]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fits(metric: Metric, stops: Stops, routes: Routes, c: int, a: int, b: int) -> bool:
     """Whether service at c between a and b keeps all windows of that route."""
     clock = stops.visit[0, READY] if a == 0 else routes.time[a, EARLIEST] + stops.visit[a, SERVICE]
@@ -216,7 +216,7 @@ def fits(metric: Metric, stops: Stops, routes: Routes, c: int, a: int, b: int) -
     return clock <= (stops.visit[0, DUE] if b == 0 else routes.time[b, LATEST]) + SLACK
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def undo(metric: Metric, stops: Stops, routes: Routes) -> None:
     """Restore everything that was logged in this iteration."""
     for k in range(routes.counts[LOGGED_STOPS]):
@@ -239,7 +239,7 @@ def undo(metric: Metric, stops: Stops, routes: Routes) -> None:
             renew_times(metric, stops, routes, r)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def mark_changes(routes: Routes) -> None:
     """Note what this iteration has changed since the best solution."""
     for k in range(routes.counts[LOGGED_STOPS]):
@@ -250,7 +250,7 @@ def mark_changes(routes: Routes) -> None:
             routes.counts[CHANGED] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def keep_best(routes: Routes) -> None:
     """Take the current solution as the best; only what has changed is copied."""
     routes.costs[BEST] = routes.costs[COST]
@@ -262,7 +262,7 @@ def keep_best(routes: Routes) -> None:
     routes.counts[CHANGED] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def total_cost(metric: Metric, routes: Routes) -> float:
     """The length of all routes, recomputed."""
     total = 0.0
@@ -277,7 +277,7 @@ def total_cost(metric: Metric, routes: Routes) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def load_solution(metric: Metric, stops: Stops, routes: Routes, visits: Ints, starts: Ints) -> None:
     """Fill empty routes from a solution, leaving in the bank what breaks a constraint or finds no slot.
 
@@ -333,7 +333,7 @@ def unpack(visits: Ints, starts: Ints) -> tuple[Ints, ...]:
     return tuple(np.split(visits, starts[1:-1]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unlink(link: Ints) -> tuple[Ints, Ints]:
     """Visits and starts, as `load_solution` takes them, of the routes in an array with columns NEXT and PREV."""
     n = link.shape[0]

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.random import RandomState, below, uniform
 from ncosolve.search.routes import (
@@ -50,7 +50,7 @@ MISMATCH = -1
 """What `iterate` returns when its books are wrong (debug only)."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _ruin(
     metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, removals: float
 ) -> tuple[float, int]:
@@ -107,7 +107,7 @@ def _ruin(
     return change, pending
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sort_pending(metric: Metric, stops: Stops, routes: Routes, rng: RandomState, pending: int) -> None:
     """Order the customers to insert: at random, by demand, by distance from the depot or by their windows."""
     rule = uniform(rng) * (17.0 if stops.timed else 11.0)
@@ -142,7 +142,7 @@ def _sort_pending(metric: Metric, stops: Stops, routes: Routes, rng: RandomState
         routes.work[m + 1, PENDING] = c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place(
     metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, c: int
 ) -> tuple[float, int, int]:
@@ -164,7 +164,7 @@ def _place(
     return cheapest, where, behind
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _place_anywhere(metric: Metric, stops: Stops, routes: Routes, c: int) -> tuple[float, int, int]:
     """The cheapest place in any route: its extra cost, route and predecessor (route -1: none)."""
     cheapest, where, behind = np.inf, -1, 0
@@ -189,7 +189,7 @@ def _place_anywhere(metric: Metric, stops: Stops, routes: Routes, c: int) -> tup
     return cheapest, where, behind
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _free_slot(routes: Routes) -> int:
     r = 0
     while routes.slot[r, LENGTH] > 0:
@@ -197,7 +197,7 @@ def _free_slot(routes: Routes) -> int:
     return r
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _recreate(
     metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, pending: int, thrifty: bool
 ) -> tuple[float, int]:
@@ -225,7 +225,7 @@ def _recreate(
     return change, left
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _accept(routes: Routes, rng: RandomState, left: int, change: float, temperature: float) -> bool:
     """Whether to keep the new solution: fewer or less often absent customers first, annealing otherwise."""
     banked = routes.counts[BANKED]
@@ -243,7 +243,7 @@ def _accept(routes: Routes, rng: RandomState, left: int, change: float, temperat
     return after < before or (left == banked and change < limit)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def iterate(
     metric: Metric,
     stops: Stops,

@@ -1,8 +1,8 @@
 """Savings start for CVRP (Clarke and Wright 1964), limited to near pairs."""
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.routes import DEMAND, FIRST, LAST, LENGTH, NEXT, PREV, ROUTE, Routes, Stops, join, unlink
 from ncosolve.search.types import Floats, Int32s, Ints
@@ -37,7 +37,7 @@ def savings_routes(metric: Metric, stops: Stops, lists: Int32s, routes: Routes, 
     return unlink(routes.link)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gains(metric: Metric, tails: Ints, heads: Ints) -> Floats:
     gains = np.empty(tails.shape[0])
     for k in range(tails.shape[0]):
@@ -46,7 +46,7 @@ def _gains(metric: Metric, tails: Ints, heads: Ints) -> Floats:
     return gains
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _turn(routes: Routes, r: int) -> None:
     node = routes.slot[r, FIRST]
     while node != 0:
@@ -56,7 +56,7 @@ def _turn(routes: Routes, r: int) -> None:
     routes.slot[r, FIRST], routes.slot[r, LAST] = routes.slot[r, LAST], routes.slot[r, FIRST]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge(stops: Stops, routes: Routes, tails: Ints, heads: Ints, symmetric: bool) -> None:
     for c in range(1, routes.link.shape[0]):
         r = c - 1

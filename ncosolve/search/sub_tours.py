@@ -5,7 +5,6 @@ so that it goes by the size of the exchange and not by n (Nagata and Kobayashi 2
 """
 
 import numpy as np
-from numba import njit
 
 from ncosolve.search.ab_cycles import (
     BEGIN,
@@ -26,18 +25,19 @@ from ncosolve.search.ab_cycles import (
     Scratch,
     relink,
 )
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.types import Int32s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(at: Int32s, p: int, q: int) -> None:
     """Note a new link between two positions; a position has two at most."""
     at[p, NEWER], at[p, NEW] = at[p, NEW], q
     at[q, NEWER], at[q, NEW] = at[q, NEW], p
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cut(s: Scratch) -> int:
     """Where segments begin once the A-edges of the chosen cycles are gone; note the new links. How many there are."""
     n, m, wrapped = s.node.shape[0], 0, False
@@ -58,7 +58,7 @@ def _cut(s: Scratch) -> int:
     return m
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sort(s: Scratch, m: int) -> None:
     """Shell's sort, which compiles in a tenth of the time of NumPy's and is as fast on few."""
     gap = 1
@@ -74,7 +74,7 @@ def _sort(s: Scratch, m: int) -> None:
         gap //= 3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def label_tours(s: Scratch) -> int:
     """Find the sub-tours that the chosen cycles leave of the tour in ``s.node``; how many.
 
@@ -109,7 +109,7 @@ def label_tours(s: Scratch) -> int:
     return tours
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tour_at(s: Scratch, node: int) -> int:
     """The sub-tour that a node lies in."""
     p, low, high = s.node[node, POSITION], 0, s.counts[SEGMENTS] - 1
@@ -122,7 +122,7 @@ def tour_at(s: Scratch, node: int) -> int:
     return s.segment[low, LABEL]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(links: Int32s, node: Int32s, first: int, size: int, stamp: int) -> None:
     """Write the nodes of a sub-tour down and mark them."""
     here, before = first, first  # no node is its own neighbour
@@ -133,7 +133,7 @@ def _walk(links: Int32s, node: Int32s, first: int, size: int, stamp: int) -> Non
         before, here = here, step
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _best_join(
     metric: Metric, lists: Int32s, links: Int32s, node: Int32s, merges: Int32s, size: int, stamp: int, k: int
 ) -> float:
@@ -170,7 +170,7 @@ def _best_join(
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge(metric: Metric, lists: Int32s, links: Int32s, s: Scratch, tours: int) -> float:
     """Join sub-tours, the smallest first, each by its best exchange with what is near; the gain, mostly negative.
 
@@ -197,7 +197,7 @@ def merge(metric: Metric, lists: Int32s, links: Int32s, s: Scratch, tours: int) 
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def remerge(links: Int32s, s: Scratch, k: int) -> None:
     """Make join k."""
     a, b, c, d = s.merges[k, 0], s.merges[k, 1], s.merges[k, 2], s.merges[k, 3]
@@ -207,7 +207,7 @@ def remerge(links: Int32s, s: Scratch, k: int) -> None:
     relink(links, d, c, b)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unmerge(links: Int32s, s: Scratch) -> None:
     """Undo all joins, the last one first."""
     for k in range(s.counts[MERGES] - 1, -1, -1):

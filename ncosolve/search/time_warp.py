@@ -11,9 +11,9 @@ tested in O(1).
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.random import RandomState, seed_state
 from ncosolve.search.types import Floats, Ints
 
@@ -125,7 +125,7 @@ def cost_scale(windows: Windows) -> float:
     return spread or float(windows.cost.mean()) or 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_current(windows: Windows, state: State) -> None:
     """Evaluate the tour in ``current``, after a write from outside, and keep it as best if it is."""
     n = len(windows.ready)
@@ -136,7 +136,7 @@ def take_current(windows: Windows, state: State) -> None:
     keep_best(state)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def keep_best(state: State) -> None:
     """Keep the current tour as best if it is less late, or no later and cheaper."""
     numbers = state.numbers
@@ -146,7 +146,7 @@ def keep_best(state: State) -> None:
         numbers[BEST_COST], numbers[BEST_LATE] = numbers[COST], numbers[LATE]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tour_cost(windows: Windows, tour: Ints) -> float:
     """Sum the costs along a closed tour (n + 1 entries)."""
     total = 0.0
@@ -155,7 +155,7 @@ def tour_cost(windows: Windows, tour: Ints) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_forward(windows: Windows, state: State, first: int, m: int) -> None:
     """Bring ``clock`` and ``warp`` of ``tour[: m + 1]`` up to date from position ``first`` >= 1 on."""
     tour = state.tour
@@ -174,7 +174,7 @@ def look_forward(windows: Windows, state: State, first: int, m: int) -> None:
         i = j
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_backward(windows: Windows, state: State, last: int, m: int) -> None:
     """Bring ``latest`` and ``behind`` of ``tour[: m + 1]`` up to date from position ``last`` down to 1."""
     tour = state.tour
@@ -194,7 +194,7 @@ def look_backward(windows: Windows, state: State, last: int, m: int) -> None:
         j = i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def piece_of(windows: Windows, nodes: Ints, start: int, stop: int, step: int) -> tuple[float, float, float, float]:
     """Sum up a piece of a tour, ``nodes[start:stop:step]``: from the start of its first visit to that of its last.
 
@@ -221,7 +221,7 @@ def piece_of(windows: Windows, nodes: Ints, start: int, stop: int, step: int) ->
     return duration, warp, earliest, latest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lateness_with(
     windows: Windows,
     state: State,

@@ -6,8 +6,8 @@ by the O(1) test of `ncosolve.search.time_warp`. Late tours are allowed at a pri
 """
 
 import numpy as np
-from numba import njit
 
+from ncosolve.search.jit import inner, kernel
 from ncosolve.search.random import below, uniform
 from ncosolve.search.time_warp import (
     ASTRAY,
@@ -39,7 +39,7 @@ CLOSE = 1e-6
 """By how much a change may differ from the recomputed one, relative to the cost of the tour, in debug runs."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _best_place(
     windows: Windows, state: State, m: int, first: int, last: int, piece: tuple[float, float, float, float], most: float
 ) -> tuple[float, float, int]:
@@ -73,7 +73,7 @@ def _best_place(
     return best, change, place
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mark_string(state: State, node: int, length: int, taken: int, whole: bool) -> int:
     """Mark a string of the current tour that holds a node; return how many nodes are out now."""
     n = len(state.marked)
@@ -94,7 +94,7 @@ def _mark_string(state: State, node: int, length: int, taken: int, whole: bool) 
     return taken
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _ruin(windows: Windows, state: State) -> tuple[int, float]:
     """Take strings out of the current tour, the rest goes to ``tour``; return how many nodes and the change of cost."""
     n, random = len(windows.ready), state.random
@@ -128,7 +128,7 @@ def _ruin(windows: Windows, state: State) -> tuple[int, float]:
     return taken, change
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _order_pieces(windows: Windows, state: State, taken: int) -> int:
     """List the pieces in a random order, or by due date, width of window or distance from the depot."""
     random, piece = state.random, state.piece
@@ -151,7 +151,7 @@ def _order_pieces(windows: Windows, state: State, taken: int) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _urgency(windows: Windows, x: int, rule: int) -> float:
     if rule == 1:
         return windows.due[x]
@@ -160,7 +160,7 @@ def _urgency(windows: Windows, x: int, rule: int) -> float:
     return -windows.cost[0, x]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _recreate(windows: Windows, state: State, taken: int) -> float:
     """Put all pieces back, each at the best place for it at that time; return the change of cost."""
     m = len(windows.ready) - taken
@@ -198,7 +198,7 @@ def _recreate(windows: Windows, state: State, taken: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _index_tour(windows: Windows, state: State) -> None:
     """Bring ``position`` and ``turned`` up to date."""
     tour = state.tour
@@ -210,7 +210,7 @@ def _index_tour(windows: Windows, state: State) -> None:
             state.turned[k + 1] = state.turned[k] + windows.cost[j, i] - windows.cost[i, j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reversal(windows: Windows, state: State, p: int, q: int) -> tuple[float, float]:
     """Tell how cost and cost + weight * warp change by reversing positions p+1..q; infinite if not for the better."""
     tour, cost, time = state.tour, windows.cost, windows.time
@@ -233,7 +233,7 @@ def reversal(windows: Windows, state: State, p: int, q: int) -> tuple[float, flo
     return change, value + weight * late
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _two_opt(windows: Windows, state: State, taken: int) -> float:
     """Reverse parts of the tour at the nodes that were put back, while that gains; return the change of cost."""
     n, tour, total = len(windows.ready), state.tour, 0.0
@@ -261,7 +261,7 @@ def _two_opt(windows: Windows, state: State, taken: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _price(state: State) -> None:
     """Let lateness become dearer while the tour is late, and cheaper otherwise."""
     n, numbers = len(state.marked), state.numbers
@@ -279,7 +279,7 @@ def _price(state: State) -> None:
         numbers[WEIGHT] = largest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _agrees(windows: Windows, state: State, cost: float, late: float) -> bool:
     """Whether cost and lateness of ``tour`` are what a fresh evaluation gives, and it is a permutation."""
     n = len(windows.ready)
@@ -296,7 +296,7 @@ def _agrees(windows: Windows, state: State, cost: float, late: float) -> bool:
     return bool(right and seen.all() and state.tour[0] == 0 and state.tour[n] == 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def improve(windows: Windows, state: State, iterations: int, temperature: float, debug: bool) -> bool:
     """Run iterations of ruin, recreate and 2-opt on a state; the best tour is the least late, then the cheapest.
 
