@@ -44,7 +44,7 @@ class Population:
     lengths : ndarray of float64, shape (members,)
         Their lengths.
     edges : ndarray of int32
-        How many tours have each edge; see `ncosolve.search.edge_assembly.count_edge`.
+        How many tours have each edge; see `ncosolve.search.edge_assembly.make_edges`.
     shortest : float
         The least of them.
     done : bool

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.jit import inner, kernel, tight
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.random import RandomState, below
 from ncosolve.search.types import Floats, Int32s, Ints
@@ -21,7 +21,7 @@ BEGIN, END, LABEL = range(3)
 """The columns of ``Scratch.segment``: first and last position, and the sub-tour that it is part of."""
 OTHER, SEGMENT, NEW, NEWER = range(4)
 """The columns of ``Scratch.at``, by position: the other end of the segment, the segment, the links that are new."""
-STAMPED, MERGES, SEGMENTS, ALIVE, CHOSEN = range(5)
+STAMPED, MERGES, SEGMENTS, ALIVE, CHOSEN, COUNTED = range(6)
 """The entries of ``Scratch.counts``."""
 
 
@@ -50,6 +50,8 @@ class Scratch(NamedTuple):
         The cycles that were the centre of a block.
     best_chosen, best_merges : ndarray of int32
         As ``chosen`` and ``merges``, of the best child.
+    counted : ndarray of int32, shape (8n, 4)
+        Changes of the counts of edges: row and column, the node and the count that were there.
     counts : ndarray of int64
         Its entries have names in this module.
     """
@@ -69,6 +71,7 @@ class Scratch(NamedTuple):
     centres: Int32s
     best_chosen: Int32s
     best_merges: Int32s
+    counted: Int32s
     counts: Ints
 
 
@@ -94,11 +97,12 @@ def make_scratch(n: int) -> Scratch:
         centres=table(n + 2),
         best_chosen=table(n + 2),
         best_merges=table(2 * n, 4),
-        counts=np.zeros(5, np.int64),
+        counted=table(8 * n, 4),
+        counts=np.zeros(6, np.int64),
     )
 
 
-@kernel
+@tight
 def links_of(order: Int32s, links: Int32s) -> None:
     """Write the links of a tour that is given as a permutation."""
     n = order.shape[0]
@@ -143,7 +147,7 @@ def _store(metric: Metric, s: Scratch, found: int, begin: int, end: int, shift: 
     s.start[found + 1] = fill + size
 
 
-@kernel
+@tight
 def ab_cycles(metric: Metric, a: Int32s, b: Int32s, s: Scratch, rng: RandomState, most: int) -> int:
     """Split two tours into random AB-cycles of more than two edges, at most so many; how many there are.
 
@@ -202,7 +206,7 @@ def relink(links: Int32s, node: int, old: int, new: int) -> None:
     links[node, 0 if links[node, 0] == old else 1] = new
 
 
-@kernel
+@tight
 def apply_cycle(links: Int32s, s: Scratch, c: int) -> None:
     """Exchange the A-edges of a cycle for its B-edges."""
     begin, end = s.start[c], s.start[c + 1]
@@ -212,7 +216,7 @@ def apply_cycle(links: Int32s, s: Scratch, c: int) -> None:
         relink(links, v, u, s.cycle[k + 2 if k + 2 < end else begin])
 
 
-@kernel
+@tight
 def take_cycle_back(links: Int32s, s: Scratch, c: int) -> None:
     """Undo `apply_cycle`."""
     begin, end = s.start[c], s.start[c + 1]

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ncosolve.search.jit import kernel
+from ncosolve.search.arrays import copy_to
+from ncosolve.search.jit import kernel, tight
 from ncosolve.search.metric import MATRIX, Metric, distance, size
 from ncosolve.search.types import Bools, Floats, Int32s, Ints
 
@@ -117,6 +118,7 @@ def bounding_graph(metric: Metric, lists: Int32s, order: Int32s, price: Floats) 
 
 def _graph(metric: Metric, tails: Int32s, heads: Int32s) -> Graph:
     first, ends = _both_ways(size(metric), tails, heads)
+    first, ends = first[:-1], ends[: first[-2]]
     return Graph(first, ends, _lengths(metric, first, ends))
 
 
@@ -136,19 +138,19 @@ def _both_ways(n: int, tails: Int32s, heads: Int32s) -> tuple[Ints, Int32s]:
         first[u + 1] += 1
         ends[first[v + 1]] = u
         first[v + 1] += 1
-    seen = np.full(n, -1, np.int32)
+    seen = np.zeros(n, np.int32)
     kept, begin = 0, 0
     for u in range(n):
         end = first[u + 1]
-        seen[u] = u
+        seen[u] = u + 1
         for e in range(begin, end):
             v = ends[e]
-            if seen[v] != u:
-                seen[v] = u
+            if seen[v] != u + 1:
+                seen[v] = u + 1
                 ends[kept] = v
                 kept += 1
         begin, first[u + 1] = end, kept
-    return first[: n + 1].copy(), ends[:kept].copy()
+    return first, ends
 
 
 @kernel
@@ -160,7 +162,7 @@ def _lengths(metric: Metric, first: Ints, heads: Int32s) -> Floats:
     return lengths
 
 
-@kernel
+@tight
 def _span(
     graph: Graph, price: Floats, parent: Int32s, joined: Int32s, key: Floats, heap: Int32s, place: Int32s
 ) -> float:
@@ -215,13 +217,16 @@ def _span(
 def ascend(graph: Graph, price: Floats, steps: int, target: float) -> float:
     """Subgradient ascent on node prices, which become the best ones; the length of the best 1-tree less the prices."""
     n = price.shape[0]
-    best_price, last, degree, key = price.copy(), np.zeros(n), np.empty(n), np.empty(n)
+    best_price, last, degree, key = np.empty(n), np.zeros(n), np.empty(n), np.empty(n)
+    copy_to(best_price, price)
     parent, joined = np.empty(n, np.int32), np.empty(n, np.int32)
     heap, place = np.empty(n, np.int32), np.empty(n, np.int32)
     best, scale, failed = -np.inf, 1.0, 0
     for _ in range(steps):
-        bound = _span(graph, price, parent, joined, key, heap, place) - 2.0 * price.sum()
-        degree[:] = -2.0
+        bound = _span(graph, price, parent, joined, key, heap, place)
+        for i in range(n):
+            bound -= 2.0 * price[i]
+            degree[i] = -2.0
         for i in range(n):
             if parent[i] >= 0:
                 degree[i] += 1.0
@@ -244,17 +249,19 @@ def ascend(graph: Graph, price: Floats, steps: int, target: float) -> float:
         failed += 1
         if bound > best:
             best, failed = bound, 0
-            best_price[:] = price
+            copy_to(best_price, price)
         elif failed >= PATIENCE:
             scale, failed = scale * FALL, 0
-        norm = (degree * degree).sum()
+        norm = 0.0
+        for i in range(n):
+            norm += degree[i] * degree[i]
         if norm == 0.0:
             break
         step = scale * max(target - bound, NEVER_LESS * abs(bound)) / norm
         for i in range(n):
             price[i] += step * ((1.0 - MEMORY) * degree[i] + MEMORY * last[i])
             last[i] = degree[i]
-    price[:] = best_price
+    copy_to(price, best_price)
     return best
 
 

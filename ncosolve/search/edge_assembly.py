@@ -8,8 +8,18 @@ import math
 
 import numpy as np
 
-from ncosolve.search.ab_cycles import CHOSEN, MERGES, ORDER, POSITION, Scratch, ab_cycles, apply_cycle, take_cycle_back
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.ab_cycles import (
+    CHOSEN,
+    COUNTED,
+    MERGES,
+    ORDER,
+    POSITION,
+    Scratch,
+    ab_cycles,
+    apply_cycle,
+    take_cycle_back,
+)
+from ncosolve.search.jit import inner, tight
 from ncosolve.search.metric import Metric
 from ncosolve.search.random import RandomState
 from ncosolve.search.sub_tours import label_tours, merge, remerge, tour_at, unmerge
@@ -32,32 +42,28 @@ def make_edges(n: int) -> Int32s:
 
 
 @inner
-def count_edge(edges: Int32s, u: int, v: int, change: int) -> int:
-    """Change the count of an edge; the count before, or -1 where it is not counted."""
-    if u > v:
-        u, v = v, u
-    empty = -1
-    for k in range(SLOTS):
-        before = edges[u, 2 * k + 1]
-        if before > 0 and edges[u, 2 * k] == v:
-            edges[u, 2 * k + 1] = before + change
-            return before
-        if before == 0 and empty < 0:
-            empty = k
-    if empty < 0 or change < 0:
-        return -1
-    edges[u, 2 * empty], edges[u, 2 * empty + 1] = v, change
-    return 0
+def _column(edges: Int32s, u: int, v: int) -> int:
+    """Where the count of the edge from u to a larger v stands in row u, or may stand; -1 where there is no room."""
+    free = -1
+    for k in range(1, 2 * SLOTS, 2):
+        if edges[u, k] == 0:
+            free = k if free < 0 else free
+        elif edges[u, k - 1] == v:
+            return k
+    return free
 
 
-@kernel
+@tight
 def count_tour(edges: Int32s, links: Int32s) -> None:
     """Count the edges of a tour."""
     for v in range(links.shape[0]):
         for k in range(2):
             w = links[v, k]
             if w > v:
-                count_edge(edges, v, w, MORE_LESS[0])
+                column = _column(edges, v, w)
+                if column >= 0:
+                    edges[v, column - 1] = w
+                    edges[v, column] += 1
 
 
 @inner
@@ -69,47 +75,48 @@ def _entropy(count: int, population: int) -> float:
 
 
 @inner
-def _change(edges: Int32s, u: int, v: int, change: int, population: int) -> float:
-    before = count_edge(edges, u, v, change)
-    return _entropy(before + change, population) - _entropy(before, population) if before >= 0 else 0.0
+def _change(edges: Int32s, counted: Int32s, counts: Ints, u: int, v: int, change: int, population: int) -> float:
+    """Change the count of an edge, unless it is not counted, and note what was there; the change of the entropy."""
+    if u > v:
+        u, v = v, u
+    k = _column(edges, u, v)
+    if k < 0 or edges[u, k] + change < 0:
+        return 0.0
+    x, before = counts[COUNTED], edges[u, k]
+    counted[x, 0], counted[x, 1], counted[x, 2], counted[x, 3] = u, k, edges[u, k - 1], before
+    counts[COUNTED] = x + 1
+    edges[u, k - 1], edges[u, k] = v, before + change
+    return _entropy(before + change, population) - _entropy(before, population)
 
 
-@kernel
+@tight
 def _count_exchange(edges: Int32s, s: Scratch, population: int) -> float:
     """Count the edges that the exchange in ``s`` and its joins change; the change of the entropy."""
     more, less, total = MORE_LESS[0], MORE_LESS[1], 0.0
-    for e in range(s.counts[CHOSEN]):
+    counted, counts = s.counted, s.counts
+    counts[COUNTED] = 0
+    for e in range(counts[CHOSEN]):
         begin, end = s.start[s.chosen[e]], s.start[s.chosen[e] + 1]
         for k in range(begin, end, 2):
-            total += _change(edges, s.cycle[k], s.cycle[k + 1], less, population)
+            total += _change(edges, counted, counts, s.cycle[k], s.cycle[k + 1], less, population)
         for k in range(begin, end, 2):
             after = s.cycle[k + 2 if k + 2 < end else begin]
-            total += _change(edges, s.cycle[k + 1], after, more, population)
+            total += _change(edges, counted, counts, s.cycle[k + 1], after, more, population)
     for k in range(s.counts[MERGES]):
         a, b, c, d = s.merges[k, 0], s.merges[k, 1], s.merges[k, 2], s.merges[k, 3]
-        total += _change(edges, a, b, less, population)
-        total += _change(edges, c, d, less, population)
-        total += _change(edges, a, c, more, population)
-        total += _change(edges, b, d, more, population)
+        total += _change(edges, counted, counts, a, b, less, population)
+        total += _change(edges, counted, counts, c, d, less, population)
+        total += _change(edges, counted, counts, a, c, more, population)
+        total += _change(edges, counted, counts, b, d, more, population)
     return total
 
 
-@kernel
-def _uncount_exchange(edges: Int32s, s: Scratch) -> None:
-    """Take `_count_exchange` back, the last change first, so that no count is negative on the way."""
-    more, less = MORE_LESS[0], MORE_LESS[1]
-    for k in range(s.counts[MERGES] - 1, -1, -1):
-        a, b, c, d = s.merges[k, 0], s.merges[k, 1], s.merges[k, 2], s.merges[k, 3]
-        count_edge(edges, b, d, less)
-        count_edge(edges, a, c, less)
-        count_edge(edges, c, d, more)
-        count_edge(edges, a, b, more)
-    for e in range(s.counts[CHOSEN] - 1, -1, -1):
-        begin, end = s.start[s.chosen[e]], s.start[s.chosen[e] + 1]
-        for k in range(begin, end, 2):
-            count_edge(edges, s.cycle[k + 1], s.cycle[k + 2 if k + 2 < end else begin], less)
-        for k in range(begin, end, 2):
-            count_edge(edges, s.cycle[k], s.cycle[k + 1], more)
+@tight
+def _uncount(edges: Int32s, s: Scratch) -> None:
+    """Take the last `_count_exchange` back, the last change first, for an edge may have got the place of another."""
+    for x in range(s.counts[COUNTED] - 1, -1, -1):
+        u, k = s.counted[x, 0], s.counted[x, 1]
+        edges[u, k - 1], edges[u, k] = s.counted[x, 2], s.counted[x, 3]
 
 
 @inner
@@ -159,7 +166,7 @@ def _choose(s: Scratch, found: int, e: int, block: bool) -> None:
         _choose_block(s, found)
 
 
-@kernel
+@tight
 def _walk_down(a: Int32s, s: Scratch) -> None:
     before, here = a[0, 0], 0
     for k in range(a.shape[0]):
@@ -169,7 +176,7 @@ def _walk_down(a: Int32s, s: Scratch) -> None:
         before, here = here, step
 
 
-@kernel
+@tight
 def cross(
     metric: Metric,
     lists: Int32s,
@@ -193,7 +200,7 @@ def cross(
     a, b : ndarray of int32, shape (n, 2)
         The links of the tours; ``a`` is changed.
     edges : ndarray of int32
-        How many tours of the population have each edge; see `count_edge`.
+        How many tours of the population have each edge; see `make_edges`.
     population, children : int
         Tours in the population, and the most children.
     block : bool
@@ -218,7 +225,7 @@ def cross(
         if gain > EPSILON:
             joins = s.counts[MERGES]
             lost = -_count_exchange(edges, s, population)
-            _uncount_exchange(edges, s)
+            _uncount(edges, s)
             score = gain / max(lost, HARMLESS)
             if score > best_score:
                 best_score, best_gain, best_chosen, best_joins = score, gain, chosen, joins
@@ -243,7 +250,6 @@ def cross(
     return best_gain
 
 
-@kernel
 def mate(
     metric: Metric,
     lists: Int32s,
@@ -271,7 +277,7 @@ def mate(
     metric, lists, edges, children, block, s, rng
         As in `cross`.
     """
-    population = ring.shape[0]
+    population = len(ring)
     for k in range(first, last):
-        i, j = ring[k], ring[k + 1 if k + 1 < population else 0]
+        i, j = ring[k], ring[(k + 1) % population]
         lengths[i] -= cross(metric, lists, tours[i], tours[j], edges, population, children, block, s, rng)

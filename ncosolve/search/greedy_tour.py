@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.jit import inner, kernel, tight
 from ncosolve.search.metric import Metric, distance, size, subset
 from ncosolve.search.neighbours import nearest
 from ncosolve.search.types import Bools, Floats, Int32s, Ints
@@ -71,7 +71,7 @@ def _root(path: Int32s, node: int) -> int:
     return node
 
 
-@kernel
+@tight
 def _join(links: Int32s, path: Int32s, tails: Ints, heads: Ints) -> int:
     """Take the edges in order that keep degrees at most 2 and close no cycle; return how many."""
     joined = 0
@@ -89,7 +89,7 @@ def _join(links: Int32s, path: Int32s, tails: Ints, heads: Ints) -> int:
     return joined
 
 
-@kernel
+@tight
 def _close(links: Int32s, path: Int32s, ends: Ints) -> None:
     """Join the paths that are left in the order of their ends, and the last end to the first."""
     for k in range(ends.shape[0]):

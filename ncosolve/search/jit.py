@@ -3,7 +3,10 @@
 from numba import njit
 
 kernel = njit(cache=True, nogil=True, no_cfunc_wrapper=True)
-"""Compile a function that Python calls."""
+"""Compile a function that may allocate arrays."""
 
-inner = njit(cache=True, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)
-"""Compile a function that only kernels call, a tenth of a second faster; a call from Python would end the process."""
+tight = njit(cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=False)
+"""Compile a function that allocates no array: nothing counts references then, which makes hot loops twice as fast."""
+
+inner = njit(cache=True, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, _nrt=False)
+"""Compile a function that allocates no array and that only kernels call: a call from Python would end the process."""

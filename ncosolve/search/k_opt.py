@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.jit import inner, tight
 from ncosolve.search.types import Bools, Floats, Int32s, Ints
 
 DEPTH = 5
 """The most edges that an exchange removes."""
-NODE, NEAR, AT, SORTED, RANK = range(5)
+NODE, NEAR, AT, SORTED, RANK, TRIES = range(6)
 """The rows of ``Tour.slots``."""
 HEAD, WAITING, FILLED, WRITES, PENDING, KEEPS = range(6)
 """The entries of ``Tour.counts``."""
@@ -32,10 +32,12 @@ class Tour(NamedTuple):
         Its length.
     queue, queued : ndarray of int32 and bool, shape (n,)
         Nodes to look at, in a ring, and whether a node is among them.
-    slots : ndarray of int64, shape (5, 2 * DEPTH + 2)
+    slots : ndarray of int64, shape (6, 2 * DEPTH + 2)
         The exchange at hand. Row `NODE` has its nodes by slot; `NEAR` for each removed edge the slot of its node that
         comes first in the tour, `AT` the position of that node; `SORTED` the removed edges by position, `RANK` the
-        inverse.
+        inverse; `TRIES` what was tried at each depth.
+    gains : ndarray of float64, shape (DEPTH + 2,)
+        What is won up to each depth.
     buffer : ndarray of int32, shape (n,)
         Nodes on their way.
     journal, writes : ndarray of int32 and int64
@@ -51,6 +53,7 @@ class Tour(NamedTuple):
     queue: Int32s
     queued: Bools
     slots: Ints
+    gains: Floats
     buffer: Int32s
     journal: Int32s
     writes: Ints
@@ -68,7 +71,8 @@ def make_tour(order: Int32s, length: float) -> Tour:
         np.array([length]),
         np.empty(n, np.int32),
         np.zeros(n, np.bool_),
-        np.zeros((5, 2 * DEPTH + 2), np.int64),
+        np.zeros((6, 2 * DEPTH + 2), np.int64),
+        np.zeros(DEPTH + 2),
         np.empty(n, np.int32),
         np.empty(max(1_000_000, 2 * n), np.int32),
         np.empty((10_000, 2), np.int64),
@@ -84,7 +88,7 @@ def partner(slot: int, k: int) -> int:
     return slot - 1 if slot > 0 else 2 * k - 1
 
 
-@kernel
+@tight
 def is_tour(slots: Ints, k: int) -> bool:
     """Whether the exchange of k edges in the slots gives one tour; sorts the removed edges."""
     for m in range(k):
@@ -132,7 +136,7 @@ def moved_by(slots: Ints, n: int, k: int) -> int:
     return n - size if size > 0 else -size
 
 
-@kernel
+@tight
 def copy(tour: Tour, at: int, count: int) -> None:
     """Append ``count`` nodes from a position on to the buffer."""
     n, filled = tour.order.shape[0], tour.counts[PENDING]
@@ -152,7 +156,7 @@ def copy_back(tour: Tour, at: int, count: int) -> None:
     tour.counts[PENDING] = filled + count
 
 
-@kernel
+@tight
 def write(tour: Tour, at: int) -> None:
     """Put the nodes of the buffer at positions ``at``, ...; note what stood there where a journal is kept."""
     n, count = tour.order.shape[0], tour.counts[PENDING]
@@ -173,7 +177,7 @@ def write(tour: Tour, at: int) -> None:
     tour.counts[PENDING] = 0
 
 
-@kernel
+@tight
 def undo(tour: Tour) -> None:
     """Take back all rewrites in the journal."""
     n = tour.order.shape[0]
@@ -195,14 +199,14 @@ def forget(tour: Tour) -> None:
     tour.counts[FILLED] = tour.counts[WRITES] = 0
 
 
-@kernel
+@tight
 def room(tour: Tour) -> bool:
     """Whether the journal can take another rewrite."""
     fits = tour.counts[FILLED] + tour.order.shape[0] <= tour.journal.shape[0]
     return fits and tour.counts[WRITES] < tour.writes.shape[0]
 
 
-@kernel
+@tight
 def exchange(tour: Tour, k: int) -> None:
     """Make the exchange in the slots, which `is_tour` has sorted."""
     n, slots = tour.order.shape[0], tour.slots

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.jit import inner, kernel, tight
 from ncosolve.search.k_opt import (
     AT,
     DEPTH,
@@ -16,6 +16,7 @@ from ncosolve.search.k_opt import (
     NEAR,
     NODE,
     PENDING,
+    TRIES,
     WAITING,
     Tour,
     copy,
@@ -47,7 +48,7 @@ FREE = np.empty(0, np.int32)
 _NONE = np.ones(1, np.uint64)
 
 
-@kernel
+@tight
 def tour_length(metric: Metric, order: Int32s) -> float:
     """The length of a closed tour."""
     total = 0.0
@@ -76,7 +77,7 @@ def push(tour: Tour, node: int) -> None:
         tour.counts[WAITING] += 1
 
 
-@kernel
+@tight
 def push_all(tour: Tour, nodes: Int32s) -> None:
     """Put nodes at the end of the queue, those that are there left out."""
     for node in nodes:
@@ -99,42 +100,43 @@ def _improvement(
     lists: Int32s,
     near: Floats,
     mates: Int32s,
-    tour: Tour,
+    order: Int32s,
+    position: Int32s,
+    slots: Ints,
+    gains: Floats,
     first: int,
     forward: bool,
-    tries: Ints,
-    gains: Floats,
 ) -> float:
     """Find an exchange that removes the edge behind or before a node and shortens the tour; its gain or 0.
 
     The search is depth first: at each level an edge to a candidate is added and one of the candidate's two tour edges
-    removed, as long as more was removed than added. ``tries[0]`` becomes the number of edges of the exchange found.
+    removed, as long as more was removed than added. ``slots[TRIES, 0]`` becomes the number of edges of what is found.
     """
-    n, slots = tour.order.shape[0], tour.slots
-    p = tour.position[first]
+    n = order.shape[0]
+    p = position[first]
     if forward:
         q = p + 1 if p + 1 < n else 0
         slots[NEAR, 0], slots[AT, 0] = 0, p
     else:
         q = p - 1 if p > 0 else n - 1
         slots[NEAR, 0], slots[AT, 0] = 1, q
-    last = tour.order[q]
+    last = order[q]
     slots[NODE, 0], slots[NODE, 1] = first, last
-    gains[1], tries[1] = distance(metric, first, last), 0
+    gains[1], slots[TRIES, 1] = distance(metric, first, last), 0
     level = 0 if mates.shape[0] > 0 and mates[first] == last else 1
     while level > 0:
-        trial = tries[level]
+        trial = slots[TRIES, level]
         if trial >= 2 * BREADTH[level]:
             level -= 1
             continue
-        tries[level] = trial + 1
+        slots[TRIES, level] = trial + 1
         a = slots[NODE, 2 * level - 1]
         c = lists[a, trial >> 1]
         gain = gains[level] - near[a, trial >> 1]
-        p = tour.position[c]
-        step = p - tour.position[a]
+        p = position[c]
+        step = p - position[a]
         if gain <= EPSILON or step == 1 or step == -1 or step == n - 1 or step == 1 - n:
-            tries[level] = (trial | 1) + 1  # no gain left, or a tour edge: on to the next candidate
+            slots[TRIES, level] = (trial | 1) + 1  # no gain left, or a tour edge: on to the next candidate
             continue
         if trial & 1:
             q = p - 1 if p > 0 else n - 1
@@ -142,7 +144,7 @@ def _improvement(
         else:
             q = p + 1 if p + 1 < n else 0
             at = p
-        e = tour.order[q]
+        e = order[q]
         taken = e == first or (mates.shape[0] > 0 and mates[c] == e)
         for m in range(level):
             taken |= slots[AT, m] == at
@@ -159,28 +161,27 @@ def _improvement(
         slots[NEAR, level], slots[AT, level] = 2 * level + (trial & 1), at
         if closed > EPSILON:
             if is_tour(slots, level + 1):
-                tries[0] = level + 1
+                slots[TRIES, 0] = level + 1
                 return closed
             if level + 1 >= DEPTH:
                 continue
         level += 1
-        gains[level], tries[level] = gain, 0
+        gains[level], slots[TRIES, level] = gain, 0
     return 0.0
 
 
 @inner
 def _work_off(metric: Metric, lists: Int32s, near: Floats, mates: Int32s, tour: Tour, most: int) -> float:
     """Work off at most ``most`` queued nodes; the gain. Where the journal is full the queue is emptied."""
-    n = tour.order.shape[0]
-    tries, gains = np.zeros(DEPTH + 2, np.int64), np.zeros(DEPTH + 2)
-    total = 0.0
+    order, position, slots = tour.order, tour.position, tour.slots
+    n, total = order.shape[0], 0.0
     while tour.counts[WAITING] > 0 and most > 0:
         most -= 1
         first, forward = _pop(tour), True
         while True:
-            gain = _improvement(metric, lists, near, mates, tour, first, forward, tries, gains)
-            k = tries[0]
-            if gain > 0.0 and n > 2 * MOST_MOVED and moved_by(tour.slots, n, k) > MOST_MOVED:
+            gain = _improvement(metric, lists, near, mates, order, position, slots, tour.gains, first, forward)
+            k = slots[TRIES, 0]
+            if gain > 0.0 and n > 2 * MOST_MOVED and moved_by(slots, n, k) > MOST_MOVED:
                 gain = 0.0
             if gain <= 0.0:
                 if not forward:
@@ -195,12 +196,12 @@ def _work_off(metric: Metric, lists: Int32s, near: Floats, mates: Int32s, tour: 
             total += gain
             forward = True
             for m in range(1, 2 * k):
-                push(tour, tour.slots[NODE, m])
+                push(tour, slots[NODE, m])
     tour.length[0] -= total
     return total
 
 
-@kernel
+@tight
 def _kick(metric: Metric, mates: Int32s, tour: Tour, rng: RandomState) -> float:
     """Exchange three neighbouring segments A B C to C B A and queue their ends; the change in length."""
     n, cut = tour.order.shape[0], tour.slots[AT]
@@ -281,7 +282,7 @@ def iterate(
     return _search(metric, lists, near, mates, tour, rng, kicks, temperature, ALL, debug)
 
 
-@kernel
+@tight
 def _search(
     metric: Metric,
     lists: Int32s,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ncosolve.search.jit import kernel
+from ncosolve.search.jit import tight
 from ncosolve.search.types import Floats, Ints
 
 MATRIX, EUCLIDEAN, MANHATTAN, MAXIMUM, ATT = range(5)
@@ -54,7 +54,7 @@ def size(metric: Metric) -> int:
     return max(len(metric.points), len(metric.matrix))
 
 
-@kernel
+@tight
 def distance(metric: Metric, i: int, j: int) -> float:
     """The distance from node i to node j; equal to the last bit to what the problems' own check computes.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ncosolve.search.jit import kernel
+from ncosolve.search.jit import kernel, tight
 from ncosolve.search.metric import MANHATTAN, MATRIX, MAXIMUM, Metric, distance, size
 from ncosolve.search.types import Floats, Int32s
 
@@ -85,7 +85,7 @@ def mean_distance(metric: Metric, lists: Int32s, first: int = 0) -> float:
     return float(_mean(metric, lists, first)) if lists.size else 0.0
 
 
-@kernel
+@tight
 def _mean(metric: Metric, lists: Int32s, first: int) -> float:
     total = 0.0
     for i in range(lists.shape[0]):
@@ -113,7 +113,7 @@ def _proximity(metric: Metric, ready: Floats, due: Floats, service: Floats, list
     return keys
 
 
-@kernel
+@tight
 def _sort_rows(metric: Metric, lists: Int32s) -> None:
     """Insertion sort of each row by the rounded distance, ties by number."""
     for i in range(lists.shape[0]):

@@ -24,8 +24,9 @@ def one_tree(metric: Metric, price: Floats, parent: Int32s) -> float:
         Overwritten: the next node on the way to node 0 in the tree; for node 0 the other end of the last edge.
     """
     n = price.shape[0]
-    key, near = np.full(n, np.inf), np.zeros(n, np.int32)
-    degree = np.zeros(n, np.int32)
+    key, degree = np.empty(n), np.zeros(n, np.int32)
+    for v in range(n):
+        key[v] = np.inf
     total, node = 0.0, 0
     key[0] = -np.inf
     for _ in range(n - 1):
@@ -35,22 +36,21 @@ def one_tree(metric: Metric, price: Floats, parent: Int32s) -> float:
                 continue
             length = distance(metric, node, v) + price[node] + price[v]
             if length < key[v]:
-                key[v], near[v] = length, node
+                key[v], parent[v] = length, node
             if key[v] < shortest:
                 shortest, following = key[v], v
         total += shortest
         degree[following] += 1
-        degree[near[following]] += 1
+        degree[parent[following]] += 1
         key[following] = -np.inf
         node = following
-    parent[:] = near
     longest = -np.inf
     for u in range(1, n):
         if degree[u] != 1:
             continue
         second, other = np.inf, 0
         for v in range(n):
-            if v == u or v == near[u]:
+            if v == u or v == parent[u]:
                 continue
             length = distance(metric, u, v) + price[u] + price[v]
             if length < second:
@@ -59,4 +59,6 @@ def one_tree(metric: Metric, price: Floats, parent: Int32s) -> float:
                     break
         if second > longest:
             longest, parent[0] = second, other
-    return total + longest - 2.0 * price.sum()
+    for v in range(n):
+        total -= 2.0 * price[v]
+    return total + longest

@@ -7,7 +7,7 @@ compile every kernel again.
 import numpy as np
 from numpy.typing import NDArray
 
-from ncosolve.search.jit import kernel
+from ncosolve.search.jit import tight
 
 RandomState = NDArray[np.uint64]
 """The state of one generator, shape (1,), never 0."""
@@ -24,7 +24,7 @@ def seed_state(seed: int) -> RandomState:
     return np.array([mixed or 1], np.uint64)
 
 
-@kernel
+@tight
 def uniform(state: RandomState) -> float:
     """Draw a float in [0, 1) with 53 random bits."""
     x = state[0]
@@ -35,7 +35,7 @@ def uniform(state: RandomState) -> float:
     return np.float64((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel
+@tight
 def below(state: RandomState, n: int) -> int:
     """Draw an integer in [0, n), n >= 1."""
     return int(uniform(state) * n)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.jit import inner, kernel, tight
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.types import Floats, Ints
 
@@ -134,7 +134,7 @@ def log_slot(slot: Ints, load: Floats, slot_log: Ints, load_log: Floats, counts:
         load_log[k] = load[r]
 
 
-@kernel
+@tight
 def join(link: Ints, slot: Ints, r: int, a: int, b: int) -> None:
     """Let b follow a in route r; either may be the depot."""
     if a != 0:
@@ -205,7 +205,7 @@ def renew_times(metric: Metric, stops: Stops, routes: Routes, r: int) -> None:
         b, a = a, routes.link[a, PREV]
 
 
-@kernel
+@tight
 def fits(metric: Metric, stops: Stops, routes: Routes, c: int, a: int, b: int) -> bool:
     """Whether service at c between a and b keeps all windows of that route."""
     clock = stops.visit[0, READY] if a == 0 else routes.time[a, EARLIEST] + stops.visit[a, SERVICE]
@@ -216,7 +216,7 @@ def fits(metric: Metric, stops: Stops, routes: Routes, c: int, a: int, b: int) -
     return clock <= (stops.visit[0, DUE] if b == 0 else routes.time[b, LATEST]) + SLACK
 
 
-@kernel
+@tight
 def undo(metric: Metric, stops: Stops, routes: Routes) -> None:
     """Restore everything that was logged in this iteration."""
     for k in range(routes.counts[LOGGED_STOPS]):
@@ -262,7 +262,7 @@ def keep_best(routes: Routes) -> None:
     routes.counts[CHANGED] = 0
 
 
-@kernel
+@tight
 def total_cost(metric: Metric, routes: Routes) -> float:
     """The length of all routes, recomputed."""
     total = 0.0
@@ -277,7 +277,7 @@ def total_cost(metric: Metric, routes: Routes) -> float:
     return total
 
 
-@kernel
+@tight
 def load_solution(metric: Metric, stops: Stops, routes: Routes, visits: Ints, starts: Ints) -> None:
     """Fill empty routes from a solution, leaving in the bank what breaks a constraint or finds no slot.
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.jit import inner, tight
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.random import RandomState, below, uniform
 from ncosolve.search.routes import (
@@ -127,22 +127,20 @@ def _sort_pending(metric: Metric, stops: Stops, routes: Routes, rng: RandomState
             routes.key[k] = stops.visit[c, READY]
         else:
             routes.key[k] = -stops.visit[c, DUE]
-    if pending > 100:
-        order = np.argsort(routes.key[:pending])
-        routes.work[:pending, PENDING] = routes.work[:pending, PENDING][order]
-        return
-    for k in range(1, pending):
-        key, c = routes.key[k], routes.work[k, PENDING]
-        m = k - 1
-        while m >= 0 and routes.key[m] > key:
-            routes.key[m + 1] = routes.key[m]
-            routes.work[m + 1, PENDING] = routes.work[m, PENDING]
-            m -= 1
-        routes.key[m + 1] = key
-        routes.work[m + 1, PENDING] = c
+    gap = 1
+    while 3 * gap < pending - 1:
+        gap = 3 * gap + 1
+    while gap > 0:  # Shell's sort
+        for k in range(gap, pending):
+            key, c, m = routes.key[k], routes.work[k, PENDING], k
+            while m >= gap and routes.key[m - gap] > key:
+                routes.key[m], routes.work[m, PENDING] = routes.key[m - gap], routes.work[m - gap, PENDING]
+                m -= gap
+            routes.key[m], routes.work[m, PENDING] = key, c
+        gap //= 3
 
 
-@kernel
+@tight
 def _place(
     metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, c: int
 ) -> tuple[float, int, int]:
@@ -243,7 +241,7 @@ def _accept(routes: Routes, rng: RandomState, left: int, change: float, temperat
     return after < before or (left == banked and change < limit)
 
 
-@kernel
+@tight
 def iterate(
     metric: Metric,
     stops: Stops,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.jit import inner, kernel, tight
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.routes import DEMAND, FIRST, LAST, LENGTH, NEXT, PREV, ROUTE, Routes, Stops, join, unlink
 from ncosolve.search.types import Floats, Int32s, Ints
@@ -56,7 +56,7 @@ def _turn(routes: Routes, r: int) -> None:
     routes.slot[r, FIRST], routes.slot[r, LAST] = routes.slot[r, LAST], routes.slot[r, FIRST]
 
 
-@kernel
+@tight
 def _merge(stops: Stops, routes: Routes, tails: Ints, heads: Ints, symmetric: bool) -> None:
     for c in range(1, routes.link.shape[0]):
         r = c - 1

@@ -25,12 +25,12 @@ from ncosolve.search.ab_cycles import (
     Scratch,
     relink,
 )
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.jit import inner, tight
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.types import Int32s
 
 
-@kernel
+@tight
 def _join(at: Int32s, p: int, q: int) -> None:
     """Note a new link between two positions; a position has two at most."""
     at[p, NEWER], at[p, NEW] = at[p, NEW], q
@@ -74,7 +74,7 @@ def _sort(s: Scratch, m: int) -> None:
         gap //= 3
 
 
-@kernel
+@tight
 def label_tours(s: Scratch) -> int:
     """Find the sub-tours that the chosen cycles leave of the tour in ``s.node``; how many.
 
@@ -109,7 +109,7 @@ def label_tours(s: Scratch) -> int:
     return tours
 
 
-@kernel
+@tight
 def tour_at(s: Scratch, node: int) -> int:
     """The sub-tour that a node lies in."""
     p, low, high = s.node[node, POSITION], 0, s.counts[SEGMENTS] - 1
@@ -122,7 +122,7 @@ def tour_at(s: Scratch, node: int) -> int:
     return s.segment[low, LABEL]
 
 
-@kernel
+@tight
 def _walk(links: Int32s, node: Int32s, first: int, size: int, stamp: int) -> None:
     """Write the nodes of a sub-tour down and mark them."""
     here, before = first, first  # no node is its own neighbour
@@ -170,7 +170,7 @@ def _best_join(
     return best
 
 
-@kernel
+@tight
 def merge(metric: Metric, lists: Int32s, links: Int32s, s: Scratch, tours: int) -> float:
     """Join sub-tours, the smallest first, each by its best exchange with what is near; the gain, mostly negative.
 
@@ -207,7 +207,7 @@ def remerge(links: Int32s, s: Scratch, k: int) -> None:
     relink(links, d, c, b)
 
 
-@kernel
+@tight
 def unmerge(links: Int32s, s: Scratch) -> None:
     """Undo all joins, the last one first."""
     for k in range(s.counts[MERGES] - 1, -1, -1):

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.arrays import copy_to
+from ncosolve.search.jit import inner, tight
 from ncosolve.search.random import RandomState, seed_state
 from ncosolve.search.types import Floats, Ints
 
@@ -125,11 +126,11 @@ def cost_scale(windows: Windows) -> float:
     return spread or float(windows.cost.mean()) or 1.0
 
 
-@kernel
+@tight
 def take_current(windows: Windows, state: State) -> None:
     """Evaluate the tour in ``current``, after a write from outside, and keep it as best if it is."""
     n = len(windows.ready)
-    state.tour[:] = state.current
+    copy_to(state.tour, state.current)
     look_forward(windows, state, 1, n)
     state.numbers[COST] = tour_cost(windows, state.tour)
     state.numbers[LATE] = state.warp[n]
@@ -142,11 +143,11 @@ def keep_best(state: State) -> None:
     numbers = state.numbers
     earlier = numbers[LATE] < numbers[BEST_LATE]
     if earlier or (numbers[LATE] == numbers[BEST_LATE] and numbers[COST] < numbers[BEST_COST]):
-        state.best[:] = state.current
+        copy_to(state.best, state.current)
         numbers[BEST_COST], numbers[BEST_LATE] = numbers[COST], numbers[LATE]
 
 
-@kernel
+@tight
 def tour_cost(windows: Windows, tour: Ints) -> float:
     """Sum the costs along a closed tour (n + 1 entries)."""
     total = 0.0
@@ -155,7 +156,7 @@ def tour_cost(windows: Windows, tour: Ints) -> float:
     return total
 
 
-@kernel
+@tight
 def look_forward(windows: Windows, state: State, first: int, m: int) -> None:
     """Bring ``clock`` and ``warp`` of ``tour[: m + 1]`` up to date from position ``first`` >= 1 on."""
     tour = state.tour
@@ -174,7 +175,7 @@ def look_forward(windows: Windows, state: State, first: int, m: int) -> None:
         i = j
 
 
-@kernel
+@tight
 def look_backward(windows: Windows, state: State, last: int, m: int) -> None:
     """Bring ``latest`` and ``behind`` of ``tour[: m + 1]`` up to date from position ``last`` down to 1."""
     tour = state.tour
@@ -194,7 +195,7 @@ def look_backward(windows: Windows, state: State, last: int, m: int) -> None:
         j = i
 
 
-@kernel
+@tight
 def piece_of(windows: Windows, nodes: Ints, start: int, stop: int, step: int) -> tuple[float, float, float, float]:
     """Sum up a piece of a tour, ``nodes[start:stop:step]``: from the start of its first visit to that of its last.
 
@@ -221,7 +222,7 @@ def piece_of(windows: Windows, nodes: Ints, start: int, stop: int, step: int) ->
     return duration, warp, earliest, latest
 
 
-@kernel
+@tight
 def lateness_with(
     windows: Windows,
     state: State,

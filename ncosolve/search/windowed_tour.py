@@ -7,7 +7,8 @@ by the O(1) test of `ncosolve.search.time_warp`. Late tours are allowed at a pri
 
 import numpy as np
 
-from ncosolve.search.jit import inner, kernel
+from ncosolve.search.arrays import copy_to, reverse
+from ncosolve.search.jit import inner, tight
 from ncosolve.search.random import below, uniform
 from ncosolve.search.time_warp import (
     ASTRAY,
@@ -184,7 +185,7 @@ def _recreate(windows: Windows, state: State, taken: int) -> float:
             _, turned, other = _best_place(windows, state, m, last, first, data, value - inner)
             if other >= 0:
                 change, place = turned + inner, other
-                removed[begin : begin + size] = removed[begin : begin + size][::-1].copy()
+                reverse(removed, begin, begin + size - 1)
         total += change
         for k in range(m, place, -1):
             tour[k + size] = tour[k]
@@ -198,7 +199,7 @@ def _recreate(windows: Windows, state: State, taken: int) -> float:
     return total
 
 
-@kernel
+@tight
 def _index_tour(windows: Windows, state: State) -> None:
     """Bring ``position`` and ``turned`` up to date."""
     tour = state.tour
@@ -210,7 +211,7 @@ def _index_tour(windows: Windows, state: State) -> None:
             state.turned[k + 1] = state.turned[k] + windows.cost[j, i] - windows.cost[i, j]
 
 
-@kernel
+@tight
 def reversal(windows: Windows, state: State, p: int, q: int) -> tuple[float, float]:
     """Tell how cost and cost + weight * warp change by reversing positions p+1..q; infinite if not for the better."""
     tour, cost, time = state.tour, windows.cost, windows.time
@@ -252,7 +253,7 @@ def _two_opt(windows: Windows, state: State, taken: int) -> float:
                 change, value = reversal(windows, state, p, q)
             if value < gain:
                 total += change
-                tour[p + 1 : q + 1] = tour[p + 1 : q + 1][::-1].copy()
+                reverse(tour, p + 1, q)
                 look_forward(windows, state, p + 1, n)
                 look_backward(windows, state, q, n)
                 _index_tour(windows, state)
@@ -261,7 +262,7 @@ def _two_opt(windows: Windows, state: State, taken: int) -> float:
     return total
 
 
-@kernel
+@tight
 def _price(state: State) -> None:
     """Let lateness become dearer while the tour is late, and cheaper otherwise."""
     n, numbers = len(state.marked), state.numbers
@@ -273,30 +274,31 @@ def _price(state: State) -> None:
     numbers[ASTRAY] += 1.0
     numbers[WEIGHT] = min(numbers[WEIGHT] * (1.0 + 3.0 / n), largest)
     if numbers[ASTRAY] > min(TRAPPED[0] * n, TRAPPED[1]) and numbers[BEST_LATE] == 0.0:
-        state.current[:] = state.best
+        copy_to(state.current, state.best)
         numbers[COST], numbers[LATE], numbers[ASTRAY] = numbers[BEST_COST], 0.0, 0.0
         numbers[LEAST] = min(2.0 * numbers[LEAST], largest)
         numbers[WEIGHT] = largest
 
 
-@kernel
+@tight
 def _agrees(windows: Windows, state: State, cost: float, late: float) -> bool:
     """Whether cost and lateness of ``tour`` are what a fresh evaluation gives, and it is a permutation."""
     n = len(windows.ready)
-    seen = np.zeros(n, np.bool_)
     clock, warp = windows.ready[0], 0.0
     for k in range(n):
         i, j = state.tour[k], state.tour[k + 1]
-        seen[i] = True
+        state.position[i] = k
         clock = max(clock + windows.time[i, j], windows.ready[j])
         warp += max(clock - windows.due[j], 0.0)
         clock = min(clock, windows.due[j])
     close = CLOSE * max(1.0, abs(cost))
     right = abs(tour_cost(windows, state.tour) - cost) <= close and abs(warp - late) <= CLOSE * max(1.0, abs(clock))
-    return bool(right and seen.all() and state.tour[0] == 0 and state.tour[n] == 0)
+    for k in range(n):
+        right &= state.position[state.tour[k]] == k
+    return bool(right and state.tour[0] == 0 and state.tour[n] == 0)
 
 
-@kernel
+@tight
 def improve(windows: Windows, state: State, iterations: int, temperature: float, debug: bool) -> bool:
     """Run iterations of ruin, recreate and 2-opt on a state; the best tour is the least late, then the cheapest.
 
@@ -325,7 +327,7 @@ def improve(windows: Windows, state: State, iterations: int, temperature: float,
         late = state.warp[n]
         value = change + numbers[WEIGHT] * (late - numbers[LATE])
         if value <= -temperature * np.log(uniform(state.random) + 1e-300):
-            state.current[:] = state.tour
+            copy_to(state.current, state.tour)
             numbers[COST] += change
             numbers[LATE] = late
             if debug and not _agrees(windows, state, numbers[COST], late):
