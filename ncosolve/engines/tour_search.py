@@ -10,6 +10,7 @@ from ncosolve.engines.debug import DEBUG
 from ncosolve.engines.search_loop import run_searches
 from ncosolve.engines.tour_ground import Ground, doubled, ground_of
 from ncosolve.engines.tour_population import Population
+from ncosolve.engines.tour_regions import Board, RegionSearch
 from ncosolve.errors import EngineError
 from ncosolve.problems.tsp import TSP
 from ncosolve.search.k_opt import WAITING, make_tour
@@ -28,16 +29,19 @@ LARGEST_DIRECTED = 2500
 CHUNK = 100
 LOOKS = 10
 """While a tour is worked off, an iteration looks at so many nodes, which takes about as long as a kick."""
-KICKS = 0.1
+KICKS = 0.05
 """The share of the budget after which a population is begun."""
-FEWEST, SHARE = 16, 0.85
+FEWEST, SHARE = 12, 0.9
 """A population has so many tours at least, and is to converge within this share of what is left."""
-PROBES = 8
-"""So many tours are made before their number is decided."""
+PROBES, LEAST_WORK = 4, 3.0
+"""So many tours are made before their number is decided, but only two where the time is too short for the least work:
+so many times what making the fewest tours takes."""
+ELITE = 10
+"""So many of the tours that populations have come to are crossed with each other."""
 PAIRS = 50
 """The most pairs in one call."""
-LARGEST_POPULATION = 20_000
-"""With more nodes there is none."""
+LARGEST_WHOLE = 20_000
+"""With more nodes, and coordinates, regions are searched one by one."""
 
 
 def run(task: Task) -> Outcome:
@@ -54,6 +58,10 @@ def run(task: Task) -> Outcome:
         ground = doubled(matrix, patched_tour(matrix))
     else:
         return _directed(task)
+    if len(ground.metric.points) > LARGEST_WHOLE:
+        board = Board(ground, first_tour(task, ground), task.threads)
+        board.descend(task)
+        return Outcome(run_searches(task, lambda seed: RegionSearch(task, board, seed), CHUNK))
     return Outcome(run_searches(task, lambda seed: TourSearch(task, ground, seed), CHUNK))
 
 
@@ -66,20 +74,26 @@ def _directed(task: Task) -> Outcome:
     return window_search.run_without_windows(task)
 
 
+def first_tour(task: Task, ground: Ground) -> NDArray[np.int32]:
+    """The incumbent, or a greedy tour, in the ground's numbers."""
+    start = task.incumbent.answer
+    return np.arange(len(ground.names), dtype=np.int32) if start is None else ground.numbered(start)
+
+
 class TourSearch:
     """Kicks, populations while they can converge in time, then kicks; see `ncosolve.engines.search_loop.Search`."""
 
     def __init__(self, task: Task, ground: Ground, seed: int) -> None:
         self._task, self._ground, self._rng = task, ground, seed_state(seed)
-        n, start = len(ground.names), task.incumbent.answer
-        order = np.arange(n, dtype=np.int32) if start is None else ground.numbered(start)
+        order = first_tour(task, ground)
         self._tour = make_tour(order, tour_length(ground.metric, order))
         self._best, self.cost = order, float(self._tour.length[0])
-        self._most = int(task.parameters["population"]) if not len(ground.mates) and n <= LARGEST_POPULATION else 0
+        self._most = int(task.parameters["population"]) if not len(ground.mates) else 0
         self._heat = self._hottest = float(task.parameters["start_temperature"])
         self._from, self._until = 0.0, KICKS if self._most >= FEWEST else 1.0
         self._population: Population | None = None
         self._crossing, self._pair, self._done = False, 0.0, 0
+        self._elite: list[NDArray[np.int32]] = []
         push_all(self._tour, order)
 
     def advance(self, iterations: int, progress: float) -> int:
@@ -105,6 +119,7 @@ class TourSearch:
         if tour_length(self._ground.metric, order) < self.cost - 1e-9:
             self._keep(order)
             self._tour = make_tour(order, self.cost)
+            self._elite.append(order)
 
     def _kick(self, iterations: int, progress: float) -> int:
         """Work the tour off, then kick it, at a temperature that falls to 0."""
@@ -126,9 +141,13 @@ class TourSearch:
     def _gather(self, population: Population, progress: float) -> int:
         """Make one more first tour, until there are as many as can converge in time; where that is few, kick on."""
         population.add()
-        if len(population) == PROBES and self._task.max_iterations is None:
+        timed = self._task.max_iterations is None
+        if len(population) == PROBES and timed:
             self._pair = population.measure()
-        if len(population) >= PROBES:
+        least = FEWEST * LEAST_WORK * population.start_seconds
+        if len(population) == 2 and timed and least > SHARE * self._task.deadline.remaining():
+            self._kick_on(progress)
+        elif len(population) >= PROBES:
             wanted = min(self._most, self._affordable(population))
             if wanted < FEWEST:
                 self._kick_on(progress)
@@ -142,9 +161,22 @@ class TourSearch:
         if population.shortest < self.cost - 1e-9:
             self._keep(population.best())
         if population.done:
+            self._merge(population.best())
             self._crossing = False
             self._population = Population(self._ground, self._rng, self._task.deadline.elapsed)
         return done
+
+    def _merge(self, order: NDArray[np.int32]) -> None:
+        """Cross what populations, and other threads, have come to."""
+        self._elite = [*self._elite[1 - ELITE :], order]
+        population = Population(self._ground, self._rng, self._task.deadline.elapsed)
+        for tour in self._elite:
+            population.include(tour)
+        population.begin()
+        while not (population.done or self._task.over(self._done)):
+            population.advance(PAIRS)
+        if population.shortest < self.cost - 1e-9:
+            self._keep(population.best())
 
     def _affordable(self, population: Population) -> int:
         """How many tours can converge in what is left of the budget."""

@@ -33,8 +33,9 @@ from ncosolve.search.random import RandomState, below, uniform
 from ncosolve.search.types import Floats, Int32s, Ints
 
 EPSILON = 1e-7
-BREADTH = np.array([0, 5, 3, 2, 1, 0])
-"""How many candidates are tried for an added edge, by how many edges are removed before it."""
+BREADTH = np.array([[0, 5, 5, 3, 2, 0], [0, 5, 5, 2, 1, 0]])
+"""How many candidates are tried for an added edge, by how many edges are removed before it: in a descent, and after a
+kick."""
 REACH = 100
 """A kick cuts four edges; from one to the next are at most so many nodes, a half, a quarter or an eighth of it."""
 HALVINGS = np.array([4])
@@ -43,6 +44,7 @@ MOST_MOVED = 50_000
 ALL = 1 << 60
 MISMATCH = -1
 """What `iterate` returns when its books are wrong (debug only)."""
+ANYWHERE = np.empty(0, np.int32)
 FREE = np.empty(0, np.int32)
 """For `descend` and `iterate`: no edge is fixed."""
 _NONE = np.ones(1, np.uint64)
@@ -106,6 +108,7 @@ def _improvement(
     gains: Floats,
     first: int,
     forward: bool,
+    kicked: int,
 ) -> float:
     """Find an exchange that removes the edge behind or before a node and shortens the tour; its gain or 0.
 
@@ -126,7 +129,7 @@ def _improvement(
     level = 0 if mates.shape[0] > 0 and mates[first] == last else 1
     while level > 0:
         trial = slots[TRIES, level]
-        if trial >= 2 * BREADTH[level]:
+        if trial >= 2 * BREADTH[kicked, level]:
             level -= 1
             continue
         slots[TRIES, level] = trial + 1
@@ -174,12 +177,12 @@ def _improvement(
 def _work_off(metric: Metric, lists: Int32s, near: Floats, mates: Int32s, tour: Tour, most: int) -> float:
     """Work off at most ``most`` queued nodes; the gain. Where the journal is full the queue is emptied."""
     order, position, slots = tour.order, tour.position, tour.slots
-    n, total = order.shape[0], 0.0
+    n, kicked, total = order.shape[0], min(tour.counts[KEEPS], 1), 0.0
     while tour.counts[WAITING] > 0 and most > 0:
         most -= 1
         first, forward = _pop(tour), True
         while True:
-            gain = _improvement(metric, lists, near, mates, order, position, slots, tour.gains, first, forward)
+            gain = _improvement(metric, lists, near, mates, order, position, slots, tour.gains, first, forward, kicked)
             k = slots[TRIES, 0]
             if gain > 0.0 and n > 2 * MOST_MOVED and moved_by(slots, n, k) > MOST_MOVED:
                 gain = 0.0
@@ -202,11 +205,13 @@ def _work_off(metric: Metric, lists: Int32s, near: Floats, mates: Int32s, tour: 
 
 
 @tight
-def _kick(metric: Metric, mates: Int32s, tour: Tour, rng: RandomState) -> float:
+def _kick(metric: Metric, mates: Int32s, tour: Tour, rng: RandomState, spots: Int32s) -> float:
     """Exchange three neighbouring segments A B C to C B A and queue their ends; the change in length."""
     n, cut = tour.order.shape[0], tour.slots[AT]
     reach = max(1, min(REACH, (n - 4) // 8) >> below(rng, HALVINGS[0]))
     p, change = below(rng, n), 0.0
+    if spots.shape[0] > 0:
+        p = (tour.position[spots[below(rng, spots.shape[0])]] + n - below(rng, min(n, REACH))) % n
     for m in range(4):
         a, b = tour.order[p], tour.order[p + 1 if p + 1 < n else 0]
         if mates.shape[0] > 0 and mates[a] == b:  # the next edge is free, for a node has one mate
@@ -244,7 +249,7 @@ def descend(metric: Metric, lists: Int32s, near: Floats, mates: Int32s, tour: To
         Changed in place.
     """
     before = float(tour.length[0])
-    _search(metric, lists, near, mates, tour, _NONE, 0, 0.0, most, False)
+    _search(metric, lists, near, mates, tour, _NONE, 0, 0.0, most, False, ANYWHERE)
     return before - float(tour.length[0])
 
 
@@ -258,6 +263,7 @@ def iterate(
     kicks: int,
     temperature: float,
     debug: bool,
+    spots: Int32s = ANYWHERE,
 ) -> int:
     """Kick and repair ``kicks`` times, taking a worse tour with probability exp(-loss / temperature).
 
@@ -273,13 +279,15 @@ def iterate(
         In units of length; 0 takes no worse tour.
     debug : bool
         Whether to recompute the length after every kick.
+    spots : ndarray of int32, optional
+        Kicks cut the tour only near these nodes.
 
     Returns
     -------
     int
         How many kicks were kept, or `MISMATCH`.
     """
-    return _search(metric, lists, near, mates, tour, rng, kicks, temperature, ALL, debug)
+    return _search(metric, lists, near, mates, tour, rng, kicks, temperature, ALL, debug, spots)
 
 
 @tight
@@ -294,6 +302,7 @@ def _search(
     temperature: float,
     most: int,
     debug: bool,
+    spots: Int32s,
 ) -> int:
     """`iterate`, or `descend` where there are no kicks: one function, for its parts take long to compile."""
     kept = 0
@@ -302,7 +311,7 @@ def _search(
         change = 0.0
         if kicks > 0:
             forget(tour)
-            change = _kick(metric, mates, tour, rng)
+            change = _kick(metric, mates, tour, rng, spots)
             tour.length[0] += change
         change -= _work_off(metric, lists, near, mates, tour, most)
         if kicks == 0:
