@@ -55,7 +55,7 @@ class Board:
         n = len(order)
         self.ground, self.order, self.searches = ground, order, searches
         self.length = float(tour_length(ground.metric, order))
-        self._stretch = n if searches == 1 else n // (searches + 1)
+        self._stretch = n if searches == 1 else min(n // 3, n // (2 * (searches - 1)))  # room for one more is sure
         self._begins: list[int] = []
         self._taken: dict[int, int] = {}
         self._lock = threading.Lock()
@@ -96,6 +96,7 @@ class Board:
                         return (begin + np.arange(size)) % n
                 first = below(rng, n)
                 self._begins += [(first + k * size) % n for k in range(n // size)]
+                self._begins += [(other + size) % n for other in self._taken.values()]
 
     def put(self, positions: NDArray[np.int64], path: NDArray[np.int32], gain: float) -> None:
         """Put a shorter path in the place of a stretch."""

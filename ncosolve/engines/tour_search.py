@@ -75,9 +75,12 @@ def _directed(task: Task) -> Outcome:
 
 
 def first_tour(task: Task, ground: Ground) -> NDArray[np.int32]:
-    """The incumbent, or a greedy tour, in the ground's numbers."""
-    start = task.incumbent.answer
-    return np.arange(len(ground.names), dtype=np.int32) if start is None else ground.numbered(start)
+    """The incumbent or the tour that the ground is numbered along, whichever is shorter, in the ground's numbers."""
+    start, order = task.incumbent.answer, np.arange(len(ground.names), dtype=np.int32)
+    if start is None:
+        return order
+    given = ground.numbered(start)
+    return given if tour_length(ground.metric, given) <= tour_length(ground.metric, order) else order
 
 
 class TourSearch:

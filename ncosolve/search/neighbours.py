@@ -8,6 +8,8 @@ from ncosolve.search.types import Floats, Int32s
 
 ALL_PAIRS_LIMIT = 1500
 """Up to this many nodes neighbours in time and space are chosen among all."""
+HEAP = 100
+"""More nodes than this at one place are moved apart a little, all together by a billionth of the extent."""
 ROWS = 256
 """So many rows of a matrix are sorted at a time."""
 WAITING_WEIGHT = 0.2
@@ -40,6 +42,10 @@ def nearest(metric: Metric, k: int, first: int = 0) -> Int32s:
     from scipy.spatial import cKDTree  # takes a quarter of a second to import, and a matrix needs none
 
     points = metric.points if metric.points[:, 2].any() else metric.points[:, :2]
+    _, count = np.unique(points[:, 0] + 1j * points[:, 1], return_counts=True)
+    if count.max() > HEAP:  # no tree can part equal points
+        slightly = 1e-9 * max(1e-9, float(np.ptp(points, axis=0).max())) / n
+        points = np.column_stack([points, slightly * np.arange(n)])
     norm = {MANHATTAN: 1.0, MAXIMUM: np.inf}.get(metric.kind, 2.0)
     found = cKDTree(points[first:]).query(points, k + 1, p=norm)[1] + first
     own = found == np.arange(n)[:, None]

@@ -54,11 +54,11 @@ def test_cells_are_small_and_hold_every_node_once(monkeypatch):
     assert {frozenset(part) for part in first}.isdisjoint({frozenset(part) for part in second})
 
 
-@pytest.mark.parametrize("searches", [1, 2, 3, 7])
+@pytest.mark.parametrize("searches", [1, 2, 3, 4, 7])
 def test_no_two_searches_have_a_node_at_the_same_time(searches):
     board, rng = Board(GROUND, np.arange(1600, dtype=np.int32), searches), seed_state(3)
     held = {}
-    for turn in range(60):
+    for turn in range(600):
         owner = turn % searches if turn < searches else int(rng[0] >> np.uint64(33)) % searches
         held[owner] = set(board.take(owner, rng).tolist())
         assert sum(map(len, held.values())) == len(set.union(*held.values()))

@@ -53,6 +53,20 @@ def test_a_start_is_never_worsened_also_by_a_population():
     assert again.cost <= best.cost
 
 
+def test_a_poor_start_costs_nothing():
+    instance = ncosolve.generate("tsp", 400, seed=1)
+    assert solve(instance, "tour-search", max_iterations=1, start=range(400)).cost < 1.3 * solve(instance).bound
+
+
+def test_thousands_at_one_place_do_not_take_long():
+    places = np.random.default_rng(1).random((3, 2))
+    coords = np.repeat(places, 2000, axis=0)
+    solve(ncosolve.TSP(coords=coords[::30]), time_limit=0.1)
+    solution = solve(ncosolve.TSP(coords=coords), time_limit=1.0)
+    assert solution.time_search < 5.0
+    assert solution.cost == pytest.approx(np.linalg.norm(places - np.roll(places, 1, axis=0), axis=1).sum())
+
+
 def test_two_threads_come_to_an_optimum():
     assert solve(ncosolve.read("kroA100"), "tour-search", time_limit=20, threads=2, target=21282).cost == 21282
 
