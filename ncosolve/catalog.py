@@ -103,14 +103,17 @@ def solvers() -> Mapping[str, NamedSolver]:
     return {file.parent.name: _parse(file) for file in files}
 
 
-def find(name: str, problem: str) -> NamedSolver:
-    """The solver of that name, ``NAME`` or ``NAME@VARIANT``, if it solves that problem; InputError otherwise."""
+def named(name: str) -> NamedSolver:
+    """The solver ``NAME`` or ``NAME@VARIANT``; InputError where there is none."""
     plain, _, variant = name.partition("@")
     if plain not in solvers():
         raise InputError(f"{name!r} is unknown, expected auto or one of {', '.join(sorted(solvers()))}", where="solver")
-    solver = solvers()[plain]
-    if "@" in name:
-        solver = _variant(solver, variant)
+    return _variant(solvers()[plain], variant) if "@" in name else solvers()[plain]
+
+
+def find(name: str, problem: str) -> NamedSolver:
+    """The solver of that name, as in `named`, if it solves that problem; InputError otherwise."""
+    solver = named(name)
     if problem not in solver.problems:
         able = sorted(entry.name for entry in solvers().values() if problem in entry.problems)
         raise InputError(f"{name!r} does not solve {problem}, expected one of {', '.join(able)}", where="solver")

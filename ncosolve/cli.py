@@ -279,13 +279,8 @@ def solvers(
     """List the named solvers, or show the card and the parameters of one."""
     from ncosolve import catalog
 
-    known = catalog.solvers()
-    if name is None:
-        print(terminal.catalogue(known.values()), flush=True)
-    elif name in known:
-        print(terminal.card(known[name]), flush=True)
-    else:
-        raise InputError(f"{name!r} is unknown, expected one of {', '.join(sorted(known))}", where="solver")
+    text = terminal.catalogue(catalog.solvers().values()) if name is None else terminal.card(catalog.named(name))
+    print(text, flush=True)
     return 0
 
 
