@@ -10,6 +10,8 @@ from ncosolve.problems.base import Problem
 
 DENSE = 2000
 """Up to this many nodes bounds that need all pairs are computed."""
+GROUND = 2e-5
+"""Seconds a node that the ground of a tour search takes: where that is more than there are, the solver needs them."""
 
 
 def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | None = None) -> float | None:
@@ -30,15 +32,16 @@ def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | Non
 
     distance = instance.distance  # type: ignore[attr-defined]
     with left_out(deadline):
-        if instance.n > DENSE:
+        timely = max_iterations is not None or GROUND * instance.n <= deadline.limit
+        closed = distance.symmetric and instance.kind == "tour"
+        if closed and (instance.n <= DENSE or (instance.problem == "tsp" and timely)):
+            bound = _held_karp(instance, deadline, max_iterations)
+        elif instance.n > DENSE:
             bound = _two_nearest(instance)
+        elif instance.kind == "routes":
+            bound = _degrees(instance, distance.matrix())
         else:
-            table = distance.matrix()
-            bound = _degrees(instance, table) if instance.kind == "routes" else _links(table)
-            if instance.kind == "tour" and not distance.symmetric:
-                bound = max(bound, _assignment(table))
-        if distance.symmetric and (instance.problem == "tsp" or (instance.kind == "tour" and instance.n <= DENSE)):
-            bound = max(bound, _held_karp(instance, deadline, max_iterations))
+            bound = _assignment(distance.matrix())
     bound -= 1e-9 * abs(bound)  # what the sums of a large instance may have rounded up
     return float(math.ceil(bound - 1e-6)) if distance.integral else bound
 
@@ -48,16 +51,6 @@ def _held_karp(instance: Problem, deadline: Deadline, max_iterations: int | None
     from ncosolve.engines.tour_ground import ground_of
 
     return ground_of(instance.distance, deadline, max_iterations).bound  # type: ignore[attr-defined]
-
-
-def _links(table: NDArray[np.float64]) -> float:
-    """Every node is left once and entered once; half the two shortest links of each where both ways cost the same."""
-    costs = table.copy()
-    np.fill_diagonal(costs, np.inf)
-    once = max(costs.min(axis=1).sum(), costs.min(axis=0).sum())
-    if len(table) < 3 or not np.array_equal(table, table.T):
-        return float(once)
-    return float(max(once, 0.5 * np.partition(costs, 1, axis=1)[:, :2].sum()))
 
 
 def _assignment(table: NDArray[np.float64]) -> float:

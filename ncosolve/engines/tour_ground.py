@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 
 from ncosolve.deadline import Deadline
 from ncosolve.engines.arrays import metric_of
+from ncosolve.engines.debug import DEBUG
 from ncosolve.engines.tour_survey import survey
+from ncosolve.errors import EngineError
 from ncosolve.problems.distance import Distance
 from ncosolve.search.candidates import WIDE, nearest_around
 from ncosolve.search.greedy_tour import GREEDY, greedy_tour
-from ncosolve.search.lin_kernighan import FREE, lengths_of
+from ncosolve.search.k_opt import Tour
+from ncosolve.search.lin_kernighan import ALL, ANYWHERE, FREE, MISMATCH, descend, iterate, lengths_of
 from ncosolve.search.metric import Metric, subset, tabulated
 from ncosolve.search.neighbours import nearest
+from ncosolve.search.random import RandomState
 
 CANDIDATES = 5
 NEAREST = 10
@@ -29,30 +33,49 @@ LARGEST_GRAPH = 200_000
 
 
 @dataclass(frozen=True)
-class Ground:
-    """A symmetric TSP whose nodes are numbered along a first tour, so that near ones lie near each other in memory.
+class Field:
+    """What a tour is improved on.
 
     Attributes
     ----------
     metric : Metric
-        Distances among the renumbered nodes.
-    names : ndarray of int32, shape (n,)
-        The node that each number stands for.
+        Symmetric distances among n nodes.
     lists, near : ndarray of int32 and float64, shape (n, CANDIDATES)
         Candidates of each node, the best first, and their distances.
     mates : ndarray of int32
         Fixed edges; see `ncosolve.search.lin_kernighan.descend`.
+    """
+
+    metric: Metric
+    lists: NDArray[np.int32]
+    near: NDArray[np.float64]
+    mates: NDArray[np.int32]
+
+    def descend(self, tour: Tour, most: int = ALL) -> None:
+        """Work off at most ``most`` queued nodes."""
+        descend(self.metric, self.lists, self.near, self.mates, tour, most)
+
+    def kick(self, tour: Tour, rng: RandomState, kicks: int, heat: float, spots: NDArray[np.int32] = ANYWHERE) -> None:
+        """Kick and repair, as `ncosolve.search.lin_kernighan.iterate` does; EngineError where its books are wrong."""
+        if iterate(self.metric, self.lists, self.near, self.mates, tour, rng, kicks, heat, DEBUG, spots) == MISMATCH:
+            raise EngineError("a move's gain is not what the tour's length says")
+
+
+@dataclass(frozen=True)
+class Ground(Field):
+    """A symmetric TSP whose nodes are numbered along a first tour, so that near ones lie near each other in memory.
+
+    Attributes
+    ----------
+    names : ndarray of int32, shape (n,)
+        The node that each number stands for.
     nearest : ndarray of int32, shape (n, NEAREST)
         The nearest nodes.
     bound : float
         No tour is shorter; -inf where that is not known.
     """
 
-    metric: Metric
     names: NDArray[np.int32]
-    lists: NDArray[np.int32]
-    near: NDArray[np.float64]
-    mates: NDArray[np.int32]
     nearest: NDArray[np.int32]
     bound: float = -np.inf
 
@@ -106,10 +129,11 @@ def prepare(metric: Metric, seconds: float | None = None, clock: Callable[[], fl
     metric, lists = subset(metric, names.astype(np.int64)), _numbers(names)[lists[names]]
     near = np.ascontiguousarray(lists[:, :NEAREST])
     if n > LARGEST_GRAPH:
-        candidates, bound = nearest_around(metric, lists, CANDIDATES), -np.inf
+        candidates, bound = nearest_around(metric, lists, CANDIDATES), 0.0
     else:
         candidates, bound = survey(metric, lists, CANDIDATES, np.inf if seconds is None else seconds, clock)
-    return Ground(metric, names, candidates, lengths_of(metric, candidates), FREE, near, bound)
+    two_nearest = 0.5 * float(lengths_of(metric, near[:, :2].copy()).sum())  # a tour has two edges at each node
+    return Ground(metric, candidates, lengths_of(metric, candidates), FREE, names, near, max(bound, two_nearest))
 
 
 def doubled(matrix: NDArray[np.float64], tour: NDArray[np.int64]) -> Ground:
@@ -131,7 +155,7 @@ def doubled(matrix: NDArray[np.float64], tour: NDArray[np.int64]) -> Ground:
     apart[np.arange(2 * n), mates] = np.inf
     lists = nearest(tabulated(apart), min(CANDIDATES, n - 1))
     lists = np.pad(lists, ((0, 0), (0, CANDIDATES - lists.shape[1])), mode="edge")
-    return Ground(metric, names, lists, lengths_of(metric, lists), mates, lists)
+    return Ground(metric, lists, lengths_of(metric, lists), mates, names, lists)
 
 
 def _numbers(names: NDArray[np.int32]) -> NDArray[np.int32]:

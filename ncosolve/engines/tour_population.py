@@ -14,7 +14,7 @@ from ncosolve.errors import EngineError
 from ncosolve.search.ab_cycles import links_of, make_scratch, order_of
 from ncosolve.search.edge_assembly import count_tour, make_edges, mate
 from ncosolve.search.k_opt import make_tour
-from ncosolve.search.lin_kernighan import descend, iterate, push_all, tour_length
+from ncosolve.search.lin_kernighan import iterate, push_all, tour_length
 from ncosolve.search.random import RandomState, below
 from ncosolve.search.random_tour import random_tour
 
@@ -76,7 +76,7 @@ class Population:
         state.order[:] = start
         state.position[start] = np.arange(len(start), dtype=np.int32)
         push_all(state, start)
-        descend(ground.metric, ground.lists, ground.near, ground.mates, state)
+        ground.descend(state)
         kicks = math.ceil(KICKS * len(start))
         iterate(ground.metric, ground.lists, ground.near, ground.mates, state, rng, kicks, 0.0, False)
         self.include(state.order)

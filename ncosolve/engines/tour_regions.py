@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncosolve.engines.base import Task
-from ncosolve.engines.debug import DEBUG
-from ncosolve.engines.tour_ground import Ground
-from ncosolve.errors import EngineError
+from ncosolve.engines.tour_ground import Field, Ground
 from ncosolve.search.k_opt import WAITING, Tour, make_tour
-from ncosolve.search.lin_kernighan import FREE, MISMATCH, descend, iterate, lengths_of, push_all, tour_length
-from ncosolve.search.metric import Metric, subset
+from ncosolve.search.lin_kernighan import lengths_of, push_all, tour_length
+from ncosolve.search.metric import subset
 from ncosolve.search.random import RandomState, below, seed_state, uniform
 
 SIZE = 10_000
@@ -65,7 +63,7 @@ class Board:
         ground, state = self.ground, make_tour(self.order, self.length)
         push_all(state, state.order)
         while state.counts[WAITING] > 0 and not task.over():
-            descend(ground.metric, ground.lists, ground.near, FREE, state, LOOKS)
+            ground.descend(state, LOOKS)
         self._shorten(task, state)
         self.order, self.length = state.order, float(state.length[0])
 
@@ -80,8 +78,7 @@ class Board:
             for spot in longest[lengths[longest] > LONG * lengths.mean()]:
                 if task.over():
                     return
-                here = np.array([spot], np.int32)
-                iterate(ground.metric, ground.lists, ground.near, FREE, state, rng, AT_ONCE, 0.0, DEBUG, here)
+                ground.kick(state, rng, AT_ONCE, 0.0, np.array([spot], np.int32))
 
     def take(self, owner: int, rng: RandomState) -> NDArray[np.int64]:
         """The positions of a stretch that no other search has, in place of the owner's last one."""
@@ -110,16 +107,16 @@ class Board:
             return self.order.copy()
 
 
-@dataclass
-class Region:
+@dataclass(frozen=True)
+class Region(Field):
     """A small tour cut out of a path: its nodes along the path, numbered from 0, with paths outside as fixed edges.
 
     Attributes
     ----------
     places : ndarray of int64
         Where its nodes are on the path.
-    metric, lists, near, mates
-        As in `ncosolve.engines.tour_ground.Ground`; edges out of the region have infinite length in ``near``.
+    near : ndarray of float64
+        As in `ncosolve.engines.tour_ground.Field`, infinite for edges out of the region.
     state : Tour
         The small tour.
     before : float
@@ -127,10 +124,6 @@ class Region:
     """
 
     places: NDArray[np.int64]
-    metric: Metric
-    lists: NDArray[np.int32]
-    near: NDArray[np.float64]
-    mates: NDArray[np.int32]
     state: Tour
     before: float
 
@@ -169,7 +162,7 @@ def cut(ground: Ground, path: NDArray[np.int32], nodes: NDArray[np.int32]) -> Re
     mates[(ends + 1) % m] = ends
     metric, order = subset(ground.metric, nodes.astype(np.int64)), np.arange(m, dtype=np.int32)
     length = tour_length(metric, order)
-    return Region(places, metric, np.maximum(lists, 0), near, mates, make_tour(order, length), length)
+    return Region(metric, np.maximum(lists, 0), near, mates, places, make_tour(order, length), length)
 
 
 def restored(region: Region, path: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -211,11 +204,7 @@ class RegionSearch:
         heat = self._heat * board.length / len(board.order) * self._left / self._kicks
         heat *= math.ceil(self._visits * board.searches / len(board.order)) / self._sweeps
         began = self._task.deadline.elapsed()
-        kept = iterate(
-            region.metric, region.lists, region.near, region.mates, region.state, self._rng, kicks, heat, DEBUG
-        )
-        if kept == MISMATCH:
-            raise EngineError("a move's gain is not what the tour's length says")
+        region.kick(region.state, self._rng, kicks, heat)
         self._seconds += self._task.deadline.elapsed() - began
         self._done += kicks
         self._left -= kicks
@@ -243,7 +232,7 @@ class RegionSearch:
         if region is None:
             return False
         push_all(region.state, region.state.order)
-        descend(region.metric, region.lists, region.near, region.mates, region.state)
+        region.descend(region.state)
         self._kicks = self._left = self._share(len(region.places))
         return True
 

@@ -6,15 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncosolve.engines.base import Outcome, Task
-from ncosolve.engines.debug import DEBUG
 from ncosolve.engines.search_loop import run_searches
 from ncosolve.engines.tour_ground import Ground, doubled, ground_of
 from ncosolve.engines.tour_population import Population
 from ncosolve.engines.tour_regions import Board, RegionSearch
-from ncosolve.errors import EngineError
 from ncosolve.problems.tsp import TSP
 from ncosolve.search.k_opt import WAITING, make_tour
-from ncosolve.search.lin_kernighan import MISMATCH, descend, iterate, push_all, tour_length
+from ncosolve.search.lin_kernighan import push_all, tour_length
 from ncosolve.search.patched_tour import patched_tour
 from ncosolve.search.random import seed_state
 
@@ -128,15 +126,11 @@ class TourSearch:
         """Work the tour off, then kick it, at a temperature that falls to 0."""
         ground, tour = self._ground, self._tour
         if tour.counts[WAITING] > 0:
-            descend(ground.metric, ground.lists, ground.near, ground.mates, tour, LOOKS * iterations)
+            ground.descend(tour, LOOKS * iterations)
         else:
             share = max(0.0, self._until - progress) / (self._until - self._from)
             heat = self._heat * share * self.cost / len(self._best)
-            kept = iterate(
-                ground.metric, ground.lists, ground.near, ground.mates, tour, self._rng, iterations, heat, DEBUG
-            )
-            if kept == MISMATCH:
-                raise EngineError("a move's gain is not what the tour's length says")
+            ground.kick(tour, self._rng, iterations, heat)
         if tour.length[0] < self.cost - 1e-9:
             self._keep(tour.order)
         return iterations
