@@ -13,7 +13,7 @@ from ncosolve.engines.search_loop import run_searches
 from ncosolve.errors import EngineError
 from ncosolve.problems.base import load_slack
 from ncosolve.search.metric import Metric
-from ncosolve.search.neighbours import mean_distance, nearest, window_nearest
+from ncosolve.search.neighbours import mean_distance, nearest, reaches, window_nearest
 from ncosolve.search.random import seed_state
 from ncosolve.search.routes import (
     ABSENT,
@@ -21,9 +21,12 @@ from ncosolve.search.routes import (
     BEST,
     DEMAND,
     DUE,
+    PRICE,
     READY,
     ROUTE,
     SERVICE,
+    USED,
+    Near,
     Stops,
     load_solution,
     make_routes,
@@ -35,9 +38,12 @@ from ncosolve.search.ruin_recreate import MISMATCH, iterate
 from ncosolve.search.savings import savings_routes
 
 PROBLEMS = ("cvrp", "vrptw")
-PARAMETERS = {"removals": 10.0, "start_temperature": 3.0, "end_temperature": 0.05}
-"""Customers that a ruin removes, in the mean; the temperature at both ends of the budget, in mean distances to the five
-nearest customers, falling geometrically."""
+PARAMETERS = {"removals": 8.0, "start_temperature": 3.0}
+"""Customers that a ruin removes, in the mean; the temperature at the start, in mean distances to the five nearest
+customers."""
+LOWEST, HIGHEST = 0.05, 0.3
+"""The temperature at the end is 1.5 such distances by the customers a route, within these limits: short routes freeze
+earlier, for fewer changes are open to them. It falls geometrically."""
 RUIN_NEIGHBOURS = 100
 FEWEST_PLACES, MOST_PLACES = 20, 40
 """How many neighbours an insertion looks at: 400 routes a customer, within these limits (long routes need fewer)."""
@@ -62,7 +68,7 @@ class Plan:
         n = instance.n
         timed = instance.problem == "vrptw"
         self.removals = float(task.parameters["removals"])
-        self.temperatures = float(task.parameters["start_temperature"]), float(task.parameters["end_temperature"])
+        self.start_temperature = float(task.parameters["start_temperature"])
         self.n, self.vehicles_first = n, instance.objective == "vehicles"
         self.metric: Metric = metric_of(instance.distance)
         visit = np.zeros((n, 4))
@@ -70,18 +76,21 @@ class Plan:
         if timed:
             visit[:, READY], visit[:, DUE] = instance.ready_time, instance.due_date
             visit[:, SERVICE] = instance.service_time
-        self.stops = Stops(visit, float(instance.capacity) + load_slack(instance.capacity), timed)
-        self.near = nearest(self.metric, RUIN_NEIGHBOURS, first=1)
-        self.unit = mean_distance(self.metric, self.near[1:, :5], first=1)
-        self.lists = self.near
+        symmetric = bool(instance.distance.symmetric)
+        near = self._near = nearest(self.metric, RUIN_NEIGHBOURS, first=1)
+        self.unit = mean_distance(self.metric, near[1:, :5], first=1)
+        capacity = float(instance.capacity) + load_slack(instance.capacity)
+        self.stops = Stops(visit, capacity, timed, symmetric, self.unit)
+        self.lists = near
         if timed:
-            self.lists = window_nearest(self.metric, visit[:, READY], visit[:, DUE], visit[:, SERVICE], self.near)
+            self.lists = window_nearest(self.metric, visit[:, READY], visit[:, DUE], visit[:, SERVICE], near)
         self.fleet = min(n - 1, instance.max_vehicles or n - 1)
         self.fewest = max(1, math.ceil(float(instance.demand.sum()) / self.stops.capacity))
         self.start = self._start(task, bool(instance.distance.symmetric))
         routes = len(self.start[1]) - 1
         places = min(MOST_PLACES, max(FEWEST_PLACES, 400 * routes // n)) if routes else MOST_PLACES
-        self.insertion = np.ascontiguousarray(self.lists[:, :places])
+        beside = np.ascontiguousarray(self.lists[:, :places])
+        self.near = Near(self.lists, beside, reaches(self.metric, beside))
 
     def _start(self, task: Task, symmetric: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         given = task.incumbent.answer if task.incumbent.answer is not None else task.start
@@ -89,7 +98,7 @@ class Plan:
             return pack(given)
         if self.stops.timed:
             return pack([])
-        merged = savings_routes(self.metric, self.stops, self.near, make_routes(self.n, self.n - 1), symmetric)
+        merged = savings_routes(self.metric, self.stops, self._near, make_routes(self.n, self.n - 1), symmetric)
         return pack(sorted(unpack(*merged), key=len, reverse=True))  # so that a limited fleet keeps the longest
 
 
@@ -115,8 +124,7 @@ class RouteSearch:
                 self._restore()
             share = max(0.0, (progress - FLEET_SHARE) / (1.0 - FLEET_SHARE))
         share = share / FIRST_WAVE if share < FIRST_WAVE else (share - FIRST_WAVE) / (1.0 - FIRST_WAVE)
-        first, last = plan.temperatures
-        temperature = plan.unit * first * (last / first) ** share
+        temperature = plan.unit * self._warmth(share)
         left = iterations
         while left > 0:
             if self._saving and self._routes.counts[BANKED] == 0 and self._vehicles() > plan.fewest:
@@ -137,12 +145,20 @@ class RouteSearch:
             self._load(pack(answer))
             self._note()
 
+    def _warmth(self, share: float) -> float:
+        """The temperature, in units, after a share of a wave."""
+        first = self._plan.start_temperature
+        last = min(HIGHEST, max(LOWEST, 1.5 * self._routes.counts[USED] / self._plan.n), first)
+        return float(first * (last / first) ** share)
+
     def _vehicles(self) -> int:
         """How many routes the best solution has."""
         return self._plan.n if self._kept is None else len(self._kept[1]) - 1
 
     def _load(self, solution: tuple[NDArray[np.int64], NDArray[np.int64]]) -> None:
         self._routes = make_routes(self._plan.n, self._slots)
+        demand = max(1e-9, float(self._plan.stops.visit[1:, DEMAND].mean()))
+        self._routes.costs[PRICE] = self._plan.unit / demand
         load_solution(self._plan.metric, self._plan.stops, self._routes, *solution)
 
     def _restore(self) -> None:
@@ -164,8 +180,7 @@ class RouteSearch:
         done = iterate(
             plan.metric,
             plan.stops,
-            plan.lists,
-            plan.insertion,
+            plan.near,
             routes,
             self._rng,
             iterations,

@@ -101,6 +101,17 @@ def _mean(metric: Metric, lists: Int32s, first: int) -> float:
 
 
 @kernel
+def reaches(metric: Metric, lists: Int32s) -> Floats:
+    """The distance of each node to those in its row of ``lists``, in the shorter direction; the shape of ``lists``."""
+    lengths = np.empty(lists.shape)
+    for i in range(lists.shape[0]):
+        for k in range(lists.shape[1]):
+            j = lists[i, k]
+            lengths[i, k] = min(distance(metric, i, j), distance(metric, j, i))
+    return lengths
+
+
+@kernel
 def _proximity(metric: Metric, ready: Floats, due: Floats, service: Floats, lists: Int32s) -> Floats:
     keys = np.empty(lists.shape)
     for i in range(lists.shape[0]):

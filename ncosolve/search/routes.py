@@ -7,19 +7,19 @@ import numpy as np
 
 from ncosolve.search.jit import inner, kernel, tight
 from ncosolve.search.metric import Metric, distance
-from ncosolve.search.types import Floats, Ints
+from ncosolve.search.types import Floats, Int32s, Ints
 
 SLACK = 1e-7
 """Times may be late by this much inside kernels; the problems' own check allows 1e-6."""
 
 DEMAND, READY, DUE, SERVICE = range(4)  # columns of Stops.visit
 NEXT, PREV, ROUTE, STAMP = range(4)  # columns of Routes.link
-EARLIEST, LATEST = range(2)  # columns of Routes.time
+AHEAD, BEHIND, EARLIEST, LATEST = range(4)  # columns of Routes.numbers
 FIRST, LAST, LENGTH, SLOT_STAMP, RUINED = range(5)  # columns of Routes.slot
 PENDING, BANK, ABSENT = range(3)  # columns of Routes.work
 DIRTY, MARKED = 2, 3  # columns of Routes.best, behind NEXT and PREV
 ITERATION, BANKED, USED, LOGGED_STOPS, LOGGED_SLOTS, CHANGED = range(6)  # entries of Routes.counts
-COST, BEST = range(2)  # entries of Routes.costs
+COST, BEST, PRICE = range(3)  # entries of Routes.costs
 
 
 class Stops(NamedTuple):
@@ -33,11 +33,35 @@ class Stops(NamedTuple):
         Of each vehicle, a rounding slack included.
     timed : bool
         Whether windows are looked at at all.
+    symmetric : bool
+        Whether a distance is the same both ways.
+    unit : float
+        The mean distance between neighbours, the scale of what changes cost.
     """
 
     visit: Floats
     capacity: float
     timed: bool
+    symmetric: bool
+    unit: float
+
+
+class Near(NamedTuple):
+    """The customers near each node; row 0 is not read.
+
+    Attributes
+    ----------
+    ruin : ndarray of int32, shape (n, k)
+        The nearest first, for the ruin.
+    places : ndarray of int32, shape (n, m)
+        Beside which a customer may be inserted.
+    reach : ndarray of float64, shape (n, m)
+        The distance to each of these, in the shorter of the two directions.
+    """
+
+    ruin: Int32s
+    places: Int32s
+    reach: Floats
 
 
 class Routes(NamedTuple):
@@ -50,13 +74,14 @@ class Routes(NamedTuple):
     link : ndarray of int64, shape (n, 4)
         The neighbours in the route (0 is the depot), the slot (-1 for a customer without a place), and the iteration
         in which the row was logged.
-    time : ndarray of float64, shape (n, 2)
-        The earliest start of service given what comes before, the latest given what comes after.
+    numbers : ndarray of float64, shape (n, 4)
+        The distances to the next stop and from the previous one, the earliest start of service given what comes
+        before, the latest given what comes after.
     slot : ndarray of int64, shape (R, 5)
         First and last customer, their number, the iterations in which the slot was logged and ruined.
     load : ndarray of float64, shape (R,)
         The demand in each slot.
-    stop_log, slot_log, load_log
+    stop_log, number_log, slot_log, load_log
         What to restore when a change is refused.
     work : ndarray of int64, shape (n, 3), key : ndarray of float64, shape (n,)
         Customers to insert (and what they are sorted by), customers without a place, and how often each was left
@@ -64,14 +89,15 @@ class Routes(NamedTuple):
     best : ndarray of int64, shape (n, 4)
         The links of the best complete solution, the customers whose links have changed since, and a mark for these.
     counts : ndarray of int64, costs : ndarray of float64
-        Scalars that kernels keep.
+        Scalars that kernels keep; `PRICE` is what a unit of load above the capacity has cost to take off, of late.
     """
 
     link: Ints
-    time: Floats
+    numbers: Floats
     slot: Ints
     load: Floats
     stop_log: Ints
+    number_log: Floats
     slot_log: Ints
     load_log: Floats
     work: Ints
@@ -89,17 +115,18 @@ def make_routes(n: int, slots: int) -> Routes:
 
     routes = Routes(
         link=zeros(n, 4),
-        time=np.zeros((n, 2)),
+        numbers=np.zeros((n, 4)),
         slot=zeros(slots, 5),
         load=np.zeros(slots),
         stop_log=zeros(n, 4),
+        number_log=np.zeros((n, 4)),
         slot_log=zeros(slots, 4),
         load_log=np.zeros(slots),
         work=zeros(n, 3),
         key=np.zeros(n),
         best=zeros(n, 4),
         counts=zeros(6),
-        costs=np.array([0.0, np.inf]),
+        costs=np.array([0.0, np.inf, 0.0]),
     )
     routes.link[:, ROUTE] = -1
     routes.work[: n - 1, BANK] = np.arange(1, n)
@@ -108,8 +135,8 @@ def make_routes(n: int, slots: int) -> Routes:
 
 
 @inner
-def log_stop(link: Ints, stop_log: Ints, counts: Ints, node: int) -> None:
-    """Keep a customer's links for `undo`, once an iteration."""
+def log_stop(link: Ints, numbers: Floats, stop_log: Ints, number_log: Floats, counts: Ints, node: int) -> None:
+    """Keep a customer's row for `undo`, once an iteration."""
     if node != 0 and link[node, STAMP] != counts[ITERATION]:
         link[node, STAMP] = counts[ITERATION]
         k = counts[LOGGED_STOPS]
@@ -118,6 +145,8 @@ def log_stop(link: Ints, stop_log: Ints, counts: Ints, node: int) -> None:
         stop_log[k, 1] = link[node, NEXT]
         stop_log[k, 2] = link[node, PREV]
         stop_log[k, 3] = link[node, ROUTE]
+        for column in range(4):
+            number_log[k, column] = numbers[node, column]
 
 
 @inner
@@ -134,109 +163,155 @@ def log_slot(slot: Ints, load: Floats, slot_log: Ints, load_log: Floats, counts:
         load_log[k] = load[r]
 
 
-@tight
-def join(link: Ints, slot: Ints, r: int, a: int, b: int) -> None:
-    """Let b follow a in route r; either may be the depot."""
+@inner
+def join(link: Ints, numbers: Floats, slot: Ints, r: int, a: int, b: int, length: float) -> None:
+    """Let b follow a in route r at that distance; either may be the depot."""
     if a != 0:
         link[a, NEXT] = b
+        numbers[a, AHEAD] = length
     else:
         slot[r, FIRST] = b
     if b != 0:
         link[b, PREV] = a
+        numbers[b, BEHIND] = length
     else:
         slot[r, LAST] = a
 
 
 @inner
-def remove(metric: Metric, stops: Stops, routes: Routes, c: int) -> float:
-    """Take a customer out of its route; the change in cost. Times are not renewed."""
-    link, slot, load, counts, stop_log = routes.link, routes.slot, routes.load, routes.counts, routes.stop_log
-    r, a, b = link[c, ROUTE], link[c, PREV], link[c, NEXT]
-    log_slot(slot, load, routes.slot_log, routes.load_log, counts, r)
-    log_stop(link, stop_log, counts, c)
-    log_stop(link, stop_log, counts, a)
-    log_stop(link, stop_log, counts, b)
-    join(link, slot, r, a, b)
-    link[c, ROUTE] = -1
-    load[r] -= stops.visit[c, DEMAND]
-    slot[r, LENGTH] -= 1
+def cut(metric: Metric, stops: Stops, routes: Routes, first: int, last: int) -> float:
+    """Take a run of customers out of its route and renew the times around; the change in cost."""
+    link, numbers, slot, counts = routes.link, routes.numbers, routes.slot, routes.counts
+    stop_log, number_log = routes.stop_log, routes.number_log
+    r, a, b = link[first, ROUTE], link[first, PREV], link[last, NEXT]
+    log_slot(slot, routes.load, routes.slot_log, routes.load_log, counts, r)
+    log_stop(link, numbers, stop_log, number_log, counts, a)
+    log_stop(link, numbers, stop_log, number_log, counts, b)
+    change = -numbers[first, BEHIND]
+    node = first
+    while True:
+        log_stop(link, numbers, stop_log, number_log, counts, node)
+        change -= numbers[node, AHEAD]
+        link[node, ROUTE] = -1
+        slot[r, LENGTH] -= 1
+        routes.load[r] -= stops.visit[node, DEMAND]
+        if node == last:
+            break
+        node = link[node, NEXT]
     if slot[r, LENGTH] == 0:
         counts[USED] -= 1
-        load[r] = 0.0
-        return -distance(metric, a, c) - distance(metric, c, b)
-    return distance(metric, a, b) - distance(metric, a, c) - distance(metric, c, b)
+        routes.load[r] = 0.0
+        return change
+    length = distance(metric, a, b)
+    join(link, numbers, slot, r, a, b, length)
+    if stops.timed:
+        renew_earliest(stops, routes, a, b)
+        renew_latest(stops, routes, a, b)
+    return change + length
 
 
 @inner
-def insert(stops: Stops, routes: Routes, c: int, r: int, a: int) -> None:
-    """Put a customer behind a (0: at the start) of route r. Times are not renewed."""
-    link, slot, load, counts, stop_log = routes.link, routes.slot, routes.load, routes.counts, routes.stop_log
+def insert(metric: Metric, stops: Stops, routes: Routes, c: int, r: int, a: int) -> None:
+    """Put a customer behind a (0: at the start) of route r and renew the times around."""
+    link, numbers, slot, load, counts = routes.link, routes.numbers, routes.slot, routes.load, routes.counts
+    stop_log, number_log = routes.stop_log, routes.number_log
     if slot[r, LENGTH] == 0:
         counts[USED] += 1
         b = 0
     else:
         b = slot[r, FIRST] if a == 0 else link[a, NEXT]
     log_slot(slot, load, routes.slot_log, routes.load_log, counts, r)
-    log_stop(link, stop_log, counts, c)
-    log_stop(link, stop_log, counts, a)
-    log_stop(link, stop_log, counts, b)
-    join(link, slot, r, a, c)
-    join(link, slot, r, c, b)
+    log_stop(link, numbers, stop_log, number_log, counts, c)
+    log_stop(link, numbers, stop_log, number_log, counts, a)
+    log_stop(link, numbers, stop_log, number_log, counts, b)
+    join(link, numbers, slot, r, a, c, distance(metric, a, c))
+    join(link, numbers, slot, r, c, b, distance(metric, c, b))
     link[c, ROUTE] = r
     load[r] += stops.visit[c, DEMAND]
     slot[r, LENGTH] += 1
+    if stops.timed:
+        numbers[c, EARLIEST], numbers[c, LATEST] = np.nan, np.nan
+        renew_earliest(stops, routes, a, c)
+        renew_latest(stops, routes, c, b)
 
 
 @inner
-def renew_times(metric: Metric, stops: Stops, routes: Routes, r: int) -> None:
-    """Recompute the earliest and latest starts along a route."""
-    if routes.slot[r, LENGTH] == 0:
-        return
-    clock, a, b = stops.visit[0, READY], 0, routes.slot[r, FIRST]
-    while b != 0:
-        clock = max(clock + distance(metric, a, b), stops.visit[b, READY])
-        routes.time[b, EARLIEST] = clock
-        clock += stops.visit[b, SERVICE]
-        a, b = b, routes.link[b, NEXT]
-    clock, b, a = stops.visit[0, DUE], 0, routes.slot[r, LAST]
-    while a != 0:
-        clock = min(clock - stops.visit[a, SERVICE] - distance(metric, a, b), stops.visit[a, DUE])
-        routes.time[a, LATEST] = clock
-        b, a = a, routes.link[a, PREV]
+def renew_earliest(stops: Stops, routes: Routes, a: int, b: int) -> None:
+    """Renew the earliest starts from b on, which now follows a, as far as they change."""
+    link, numbers, visit, counts = routes.link, routes.numbers, stops.visit, routes.counts
+    stop_log, number_log = routes.stop_log, routes.number_log
+    clock = visit[0, READY] if a == 0 else numbers[a, EARLIEST] + visit[a, SERVICE]
+    node = b
+    while node != 0:
+        clock = max(clock + numbers[node, BEHIND], visit[node, READY])
+        if clock == numbers[node, EARLIEST]:
+            break
+        log_stop(link, numbers, stop_log, number_log, counts, node)
+        numbers[node, EARLIEST] = clock
+        clock += visit[node, SERVICE]
+        node = link[node, NEXT]
 
 
-@tight
-def fits(metric: Metric, stops: Stops, routes: Routes, c: int, a: int, b: int) -> bool:
-    """Whether service at c between a and b keeps all windows of that route."""
-    clock = stops.visit[0, READY] if a == 0 else routes.time[a, EARLIEST] + stops.visit[a, SERVICE]
-    clock = max(clock + distance(metric, a, c), stops.visit[c, READY])
-    if clock > stops.visit[c, DUE] + SLACK:
+@inner
+def renew_latest(stops: Stops, routes: Routes, a: int, b: int) -> None:
+    """Renew the latest starts from a back, which b now follows, as far as they change."""
+    link, numbers, visit, counts = routes.link, routes.numbers, stops.visit, routes.counts
+    stop_log, number_log = routes.stop_log, routes.number_log
+    clock = visit[0, DUE] if b == 0 else numbers[b, LATEST]
+    node = a
+    while node != 0:
+        clock = min(clock - visit[node, SERVICE] - numbers[node, AHEAD], visit[node, DUE])
+        if clock == numbers[node, LATEST]:
+            break
+        log_stop(link, numbers, stop_log, number_log, counts, node)
+        numbers[node, LATEST] = clock
+        node = link[node, PREV]
+
+
+@inner
+def set_times(stops: Stops, routes: Routes, r: int) -> None:
+    """Compute the earliest and latest starts along a route."""
+    node = routes.slot[r, FIRST]
+    while node != 0:
+        routes.numbers[node, EARLIEST], routes.numbers[node, LATEST] = np.nan, np.nan
+        node = routes.link[node, NEXT]
+    renew_earliest(stops, routes, 0, routes.slot[r, FIRST])
+    renew_latest(stops, routes, routes.slot[r, LAST], 0)
+
+
+@inner
+def fits(visit: Floats, numbers: Floats, c: int, a: int, b: int, there: float, back: float) -> bool:
+    """Whether service at c between a and b, that far from them, keeps all windows of their route."""
+    clock = visit[0, READY] if a == 0 else numbers[a, EARLIEST] + visit[a, SERVICE]
+    clock = max(clock + there, visit[c, READY])
+    if clock > visit[c, DUE] + SLACK:
         return False
-    clock += stops.visit[c, SERVICE] + distance(metric, c, b)
-    return clock <= (stops.visit[0, DUE] if b == 0 else routes.time[b, LATEST]) + SLACK
+    clock += visit[c, SERVICE] + back
+    return clock <= (visit[0, DUE] if b == 0 else numbers[b, LATEST]) + SLACK
 
 
 @tight
-def undo(metric: Metric, stops: Stops, routes: Routes) -> None:
+def undo(routes: Routes) -> None:
     """Restore everything that was logged in this iteration."""
-    for k in range(routes.counts[LOGGED_STOPS]):
+    link, numbers, slot, counts = routes.link, routes.numbers, routes.slot, routes.counts
+    for k in range(counts[LOGGED_STOPS]):
         node = routes.stop_log[k, 0]
-        routes.link[node, NEXT] = routes.stop_log[k, 1]
-        routes.link[node, PREV] = routes.stop_log[k, 2]
-        routes.link[node, ROUTE] = routes.stop_log[k, 3]
-    for k in range(routes.counts[LOGGED_SLOTS]):
+        link[node, NEXT] = routes.stop_log[k, 1]
+        link[node, PREV] = routes.stop_log[k, 2]
+        link[node, ROUTE] = routes.stop_log[k, 3]
+        for column in range(4):
+            numbers[node, column] = routes.number_log[k, column]
+    for k in range(counts[LOGGED_SLOTS]):
         r = routes.slot_log[k, 0]
         before = routes.slot_log[k, 3]
-        if routes.slot[r, LENGTH] > 0 and before == 0:
-            routes.counts[USED] -= 1
-        elif routes.slot[r, LENGTH] == 0 and before > 0:
-            routes.counts[USED] += 1
-        routes.slot[r, FIRST] = routes.slot_log[k, 1]
-        routes.slot[r, LAST] = routes.slot_log[k, 2]
-        routes.slot[r, LENGTH] = before
+        if slot[r, LENGTH] > 0 and before == 0:
+            counts[USED] -= 1
+        elif slot[r, LENGTH] == 0 and before > 0:
+            counts[USED] += 1
+        slot[r, FIRST] = routes.slot_log[k, 1]
+        slot[r, LAST] = routes.slot_log[k, 2]
+        slot[r, LENGTH] = before
         routes.load[r] = routes.load_log[k]
-        if stops.timed:
-            renew_times(metric, stops, routes, r)
 
 
 @inner
@@ -278,6 +353,35 @@ def total_cost(metric: Metric, routes: Routes) -> float:
 
 
 @tight
+def is_sound(metric: Metric, stops: Stops, routes: Routes) -> bool:
+    """Whether cost, loads, distances and times are what they are when computed anew, and no vehicle is overloaded."""
+    link, numbers, slot, visit = routes.link, routes.numbers, routes.slot, stops.visit
+    total = 0.0
+    for r in range(slot.shape[0]):
+        if slot[r, LENGTH] == 0:
+            continue
+        load, clock, a, b = 0.0, visit[0, READY], 0, slot[r, FIRST]
+        while b != 0:
+            length = distance(metric, a, b)
+            if link[b, PREV] != a or link[b, ROUTE] != r or abs(numbers[b, BEHIND] - length) > SLACK:
+                return False
+            clock = max(clock + length, visit[b, READY])
+            if stops.timed and (abs(clock - numbers[b, EARLIEST]) > SLACK or clock > numbers[b, LATEST] + 2.0 * SLACK):
+                return False
+            clock += visit[b, SERVICE]
+            load += visit[b, DEMAND]
+            total += length
+            a, b = b, link[b, NEXT]
+        length = distance(metric, a, 0)
+        total += length
+        if abs(numbers[a, AHEAD] - length) > SLACK or slot[r, LAST] != a:
+            return False
+        if abs(load - routes.load[r]) > SLACK * max(1.0, load) or load > stops.capacity + SLACK * max(1.0, load):
+            return False
+    return abs(total - routes.costs[COST]) <= 1e-6 * max(1.0, total)
+
+
+@tight
 def load_solution(metric: Metric, stops: Stops, routes: Routes, visits: Ints, starts: Ints) -> None:
     """Fill empty routes from a solution, leaving in the bank what breaks a constraint or finds no slot.
 
@@ -300,14 +404,14 @@ def load_solution(metric: Metric, stops: Stops, routes: Routes, visits: Ints, st
                 continue
             if routes.slot[r, LENGTH] == 0:
                 routes.counts[USED] += 1
-            join(routes.link, routes.slot, r, a, c)
-            join(routes.link, routes.slot, r, c, 0)
+            join(routes.link, routes.numbers, routes.slot, r, a, c, distance(metric, a, c))
+            join(routes.link, routes.numbers, routes.slot, r, c, 0, distance(metric, c, 0))
             routes.link[c, ROUTE] = r
             routes.load[r] += stops.visit[c, DEMAND]
             routes.slot[r, LENGTH] += 1
             clock = begin + stops.visit[c, SERVICE]
-        if stops.timed:
-            renew_times(metric, stops, routes, r)
+        if stops.timed and routes.slot[r, LENGTH] > 0:
+            set_times(stops, routes, r)
     banked = 0
     for c in range(1, routes.link.shape[0]):
         if routes.link[c, ROUTE] < 0:

@@ -1,4 +1,9 @@
-"""Ruin and recreate by strings for CVRP and VRPTW (Christiaens and Vanden Berghe 2020), with granular insertion."""
+"""Ruin and recreate for CVRP and VRPTW: strings of customers leave and are inserted anew beside near customers.
+
+The ruin is that of SISR (Christiaens and Vanden Berghe 2020, https://doi.org/10.1287/trsc.2019.0914). What is promising
+is repaired and improved by local search before annealing decides on it: promising is what comes within several
+neighbour distances of the current solution, for a local search saves as much; nearer bounds halve what it gains.
+"""
 
 import math
 
@@ -7,10 +12,15 @@ import numpy as np
 from ncosolve.search.jit import inner, tight
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.random import RandomState, below, uniform
+from ncosolve.search.route_moves import improve
+from ncosolve.search.route_repair import excess, repair
+from ncosolve.search.route_swaps import swap
 from ncosolve.search.routes import (
     ABSENT,
+    AHEAD,
     BANK,
     BANKED,
+    BEHIND,
     BEST,
     COST,
     DEMAND,
@@ -23,19 +33,20 @@ from ncosolve.search.routes import (
     NEXT,
     PENDING,
     PREV,
+    PRICE,
     READY,
     ROUTE,
     RUINED,
     USED,
+    Near,
     Routes,
     Stops,
+    cut,
     fits,
     insert,
+    is_sound,
     keep_best,
     mark_changes,
-    remove,
-    renew_times,
-    total_cost,
     undo,
 )
 from ncosolve.search.types import Int32s
@@ -43,6 +54,12 @@ from ncosolve.search.types import Int32s
 LONGEST_STRING = 10
 BLINK = 0.01
 """The probability of overlooking a place, which diversifies the insertion."""
+REACH = 10.0
+"""Local search follows where a new solution is within one temperature and so many units of what is accepted."""
+OVERLOAD = 0.1
+"""The share of the capacity by which a recreate may overload a vehicle for a moment."""
+OVERLOADING = 0.5
+"""The share of the recreates that may."""
 SCAN_LIMIT = 3000
 """Up to this many nodes every route is tried where no neighbour's route has room."""
 EPSILON = 1e-9
@@ -74,13 +91,13 @@ def _ruin(
         routes.slot[r, RUINED] = now
         strings -= 1
         size = routes.slot[r, LENGTH]
-        cut = min(size, 1 + int(uniform(rng) * min(float(size), longest)))
+        gone = min(size, 1 + int(uniform(rng) * min(float(size), longest)))
         spared = 0  # a split string spares some customers inside
-        if 1 < cut < size and uniform(rng) < 0.5:
+        if 1 < gone < size and uniform(rng) < 0.5:
             spared = 1
-            while cut + spared < size and uniform(rng) < 0.01:
+            while gone + spared < size and uniform(rng) < 0.01:
                 spared += 1
-        span = cut + spared
+        span = gone + spared
         begin = c
         for _ in range(below(rng, span)):
             if routes.link[begin, PREV] == 0:
@@ -93,17 +110,18 @@ def _ruin(
         while reach < span:
             begin = routes.link[begin, PREV]
             reach += 1
-        skip = 1 + below(rng, cut - 1) if spared > 0 else span
-        node = begin
+        skip = 1 + below(rng, gone - 1) if spared > 0 else span
+        node, run = begin, begin
         for position in range(span):
             following = routes.link[node, NEXT]
             if not skip <= position < skip + spared:
-                change += remove(metric, stops, routes, node)
                 routes.work[pending, PENDING] = node
                 pending += 1
+            if position == skip - 1 or position == span - 1:
+                change += cut(metric, stops, routes, run, node)
+            if position == skip + spared - 1:
+                run = following
             node = following
-        if stops.timed:
-            renew_times(metric, stops, routes, r)
     return change, pending
 
 
@@ -140,50 +158,77 @@ def _sort_pending(metric: Metric, stops: Stops, routes: Routes, rng: RandomState
         gap //= 3
 
 
-@tight
+@inner
+def _fine(stops: Stops, routes: Routes, c: int, r: int) -> float:
+    """The price of the overload that a customer brings to a route."""
+    demand = stops.visit[c, DEMAND]
+    return routes.costs[PRICE] * max(0.0, min(routes.load[r] + demand - stops.capacity, demand))
+
+
+@inner
 def _place(
-    metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, c: int
+    metric: Metric, stops: Stops, near: Near, routes: Routes, rng: RandomState, c: int, overload: float
 ) -> tuple[float, int, int]:
-    """The cheapest place beside a near customer: its extra cost, route and predecessor (route -1: none)."""
+    """The cheapest place beside a near customer: its extra cost, route and predecessor (route -1: none).
+
+    A route may be overloaded by ``overload``; that is part of the extra cost, at the price of a unit of load.
+    A place between v and another stop that is no nearer costs at least twice the distance to v less what the two are
+    apart, so that most distances need not be computed.
+    """
+    link, numbers, load, visit = routes.link, routes.numbers, routes.load, stops.visit
     cheapest, where, behind = np.inf, -1, 0
-    room = stops.capacity - stops.visit[c, DEMAND]
-    for k in range(lists.shape[1]):
-        v = lists[c, k]
-        r = routes.link[v, ROUTE]
-        if r < 0 or routes.load[r] > room or uniform(rng) < BLINK:
+    room = stops.capacity - visit[c, DEMAND]
+    for k in range(near.places.shape[1]):
+        v = near.places[c, k]
+        r = link[v, ROUTE]
+        if r < 0 or load[r] > room + overload:
             continue
-        w, u = routes.link[v, NEXT], routes.link[v, PREV]
-        extra = distance(metric, v, c) + distance(metric, c, w) - distance(metric, v, w)
-        if extra < cheapest and (not stops.timed or fits(metric, stops, routes, c, v, w)):
-            cheapest, where, behind = extra, r, v
-        extra = distance(metric, u, c) + distance(metric, c, v) - distance(metric, u, v)
-        if extra < cheapest and (not stops.timed or fits(metric, stops, routes, c, u, v)):
-            cheapest, where, behind = extra, r, u
+        fine = _fine(stops, routes, c, r) if load[r] > room else 0.0
+        least = 2.0 * near.reach[c, k] + fine - cheapest
+        w, u = link[v, NEXT], link[v, PREV]
+        after = w == 0 or least < numbers[v, AHEAD]
+        before = u == 0 or least < numbers[v, BEHIND]
+        if not (after or before) or uniform(rng) < BLINK:
+            continue
+        if after:
+            there, back = distance(metric, v, c), distance(metric, c, w)
+            extra = there + back - numbers[v, AHEAD] + fine
+            if extra < cheapest and (not stops.timed or fits(visit, numbers, c, v, w, there, back)):
+                cheapest, where, behind = extra, r, v
+        if before:
+            there, back = distance(metric, u, c), distance(metric, c, v)
+            extra = there + back - numbers[v, BEHIND] + fine
+            if extra < cheapest and (not stops.timed or fits(visit, numbers, c, u, v, there, back)):
+                cheapest, where, behind = extra, r, u
     return cheapest, where, behind
 
 
 @inner
 def _place_anywhere(metric: Metric, stops: Stops, routes: Routes, c: int) -> tuple[float, int, int]:
     """The cheapest place in any route: its extra cost, route and predecessor (route -1: none)."""
+    link, numbers, slot, load, visit = routes.link, routes.numbers, routes.slot, routes.load, stops.visit
     cheapest, where, behind = np.inf, -1, 0
-    room = stops.capacity - stops.visit[c, DEMAND]
+    room = stops.capacity - visit[c, DEMAND]
     unseen = routes.counts[USED]
-    for r in range(routes.slot.shape[0]):
+    for r in range(slot.shape[0]):
         if unseen == 0:
             break
-        if routes.slot[r, LENGTH] == 0:
+        if slot[r, LENGTH] == 0:
             continue
         unseen -= 1
-        if routes.load[r] > room:
+        if load[r] > room:
             continue
-        a, b = 0, routes.slot[r, FIRST]
+        a, b = 0, slot[r, FIRST]
+        there = distance(metric, 0, c)
         while True:
-            extra = distance(metric, a, c) + distance(metric, c, b) - distance(metric, a, b)
-            if extra < cheapest and (not stops.timed or fits(metric, stops, routes, c, a, b)):
+            back = distance(metric, c, b)
+            extra = there + back - (numbers[b, BEHIND] if b != 0 else numbers[a, AHEAD])
+            if extra < cheapest and (not stops.timed or fits(visit, numbers, c, a, b, there, back)):
                 cheapest, where, behind = extra, r, a
             if b == 0:
                 break
-            a, b = b, routes.link[b, NEXT]
+            a, b = b, link[b, NEXT]
+            there = back if stops.symmetric else distance(metric, a, c)
     return cheapest, where, behind
 
 
@@ -197,7 +242,14 @@ def _free_slot(routes: Routes) -> int:
 
 @inner
 def _recreate(
-    metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, pending: int, thrifty: bool
+    metric: Metric,
+    stops: Stops,
+    near: Near,
+    routes: Routes,
+    rng: RandomState,
+    pending: int,
+    thrifty: bool,
+    overload: float,
 ) -> tuple[float, int]:
     """Insert the pending customers; those without a place are left first in ``pending``. Change and their number."""
     change = 0.0
@@ -205,7 +257,7 @@ def _recreate(
     slots = routes.slot.shape[0]
     for k in range(pending):
         c = routes.work[k, PENDING]
-        extra, r, behind = _place(metric, stops, lists, routes, rng, c)
+        extra, r, behind = _place(metric, stops, near, routes, rng, c, overload)
         full = routes.counts[USED] == slots
         if r < 0 and (full or routes.link.shape[0] <= SCAN_LIMIT):
             extra, r, behind = _place_anywhere(metric, stops, routes, c)
@@ -216,20 +268,16 @@ def _recreate(
             routes.work[left, PENDING] = c
             left += 1
             continue
-        insert(stops, routes, c, r, behind)
+        extra -= _fine(stops, routes, c, r)
+        insert(metric, stops, routes, c, r, behind)
         change += extra
-        if stops.timed:
-            renew_times(metric, stops, routes, r)
     return change, left
 
 
 @inner
-def _accept(routes: Routes, rng: RandomState, left: int, change: float, temperature: float) -> bool:
-    """Whether to keep the new solution: fewer or less often absent customers first, annealing otherwise."""
+def _fewer_absent(routes: Routes, left: int) -> bool:
+    """Whether those without a place are fewer than before, or were absent less often; their absence is counted."""
     banked = routes.counts[BANKED]
-    limit = -temperature * math.log(1.0 - uniform(rng))
-    if left == 0 and banked == 0:
-        return change < limit
     if left < banked:
         return True
     before = after = 0
@@ -238,15 +286,76 @@ def _accept(routes: Routes, rng: RandomState, left: int, change: float, temperat
     for k in range(left):
         routes.work[routes.work[k, PENDING], ABSENT] += 1
         after += routes.work[routes.work[k, PENDING], ABSENT]
-    return after < before or (left == banked and change < limit)
+    return after < before
+
+
+@inner
+def _polish(metric: Metric, stops: Stops, near: Near, routes: Routes, pending: int) -> float:
+    """Local search round the customers just inserted and those that they are exchanged with; the change in cost."""
+    change, queued, k = 0.0, pending, 0
+    while k < queued:
+        c = routes.work[k, PENDING]
+        k += 1
+        while True:
+            gain = improve(metric, stops, near, routes, c)
+            if gain == 0.0:
+                gain, other = swap(metric, stops, near, routes, c)
+                if gain == 0.0:
+                    break
+                if queued < min(3 * pending, routes.work.shape[0]):
+                    routes.work[queued, PENDING] = other
+                    queued += 1
+            change += gain
+    return change
+
+
+@inner
+def _change(
+    metric: Metric,
+    stops: Stops,
+    near: Near,
+    routes: Routes,
+    rng: RandomState,
+    removals: float,
+    reach: float,
+    thrifty: bool,
+) -> tuple[float, int]:
+    """Ruin, recreate and improve.
+
+    Returns
+    -------
+    change : float
+        In cost; infinite where an overloaded route could not be made to fit, or was not worth it: where even before
+        repair the change is above ``reach``. What is above is not improved by local search either.
+    left : int
+        Customers without a place, first in the column PENDING.
+    """
+    change, pending = 0.0, 0
+    if removals > 0.0:
+        change, pending = _ruin(metric, stops, near.ruin, routes, rng, removals)
+    banked = routes.counts[BANKED]
+    for k in range(banked):
+        routes.work[pending, PENDING] = routes.work[k, BANK]
+        pending += 1
+    _sort_pending(metric, stops, routes, rng, pending)
+    overload = OVERLOAD * stops.capacity if banked == 0 and uniform(rng) < OVERLOADING else 0.0
+    added, left = _recreate(metric, stops, near, routes, rng, pending, thrifty, overload)
+    change += added
+    over = excess(stops, routes) if overload > 0.0 else 0.0
+    if over > 0.0:
+        if left > 0 or change + over * routes.costs[PRICE] > reach:
+            return np.inf, left
+        change += repair(metric, stops, near, routes)
+    if left == 0 and change != 0.0 and change < reach:
+        change += _polish(metric, stops, near, routes, pending)
+    return change, left
 
 
 @tight
 def iterate(
     metric: Metric,
     stops: Stops,
-    lists: Int32s,
-    insertion: Int32s,
+    near: Near,
     routes: Routes,
     rng: RandomState,
     iterations: int,
@@ -260,10 +369,8 @@ def iterate(
 
     Parameters
     ----------
-    metric, stops, routes
-        Distances, what is to be served, and the state, which is changed in place.
-    lists : ndarray of int32, shape (n, k)
-        Near customers, nearest first, for the ruin; ``insertion`` (n, k') the same for the insertion.
+    metric, stops, near, routes
+        Distances, what is to be served, who is near whom, and the state, which is changed in place.
     rng : ndarray of uint64
         The state of the random generator.
     temperature : float
@@ -275,7 +382,7 @@ def iterate(
     settle : bool
         Return as soon as no customer is without a place.
     debug : bool
-        Whether to recompute the cost after every accepted change.
+        Whether to recompute everything that is kept after every accepted change.
 
     Returns
     -------
@@ -285,27 +392,22 @@ def iterate(
     for done in range(iterations):
         routes.counts[ITERATION] += 1
         routes.counts[LOGGED_STOPS] = routes.counts[LOGGED_SLOTS] = 0
-        change, pending = 0.0, 0
-        if removals > 0.0:
-            change, pending = _ruin(metric, stops, lists, routes, rng, removals)
-        for k in range(routes.counts[BANKED]):
-            routes.work[pending, PENDING] = routes.work[k, BANK]
-            pending += 1
-        _sort_pending(metric, stops, routes, rng, pending)
-        added, left = _recreate(metric, stops, insertion, routes, rng, pending, thrifty)
-        change += added
-        if not _accept(routes, rng, left, change, temperature):
-            undo(metric, stops, routes)
+        limit = -temperature * math.log(1.0 - uniform(rng))
+        reach = limit + temperature + REACH * stops.unit
+        change, left = _change(metric, stops, near, routes, rng, removals, reach, thrifty)
+        better = left == routes.counts[BANKED] and change < limit
+        if not better and change < np.inf and routes.counts[BANKED] + left > 0:
+            better = _fewer_absent(routes, left)
+        if not better:
+            undo(routes)
             continue
         routes.costs[COST] += change
         routes.counts[BANKED] = left
         for k in range(left):
             routes.work[k, BANK] = routes.work[k, PENDING]
         mark_changes(routes)
-        if debug:
-            exact = total_cost(metric, routes)
-            if abs(exact - routes.costs[COST]) > 1e-6 * max(1.0, exact):
-                return MISMATCH
+        if debug and not is_sound(metric, stops, routes):
+            return MISMATCH
         if left == 0:
             if routes.costs[COST] < routes.costs[BEST] - EPSILON:
                 keep_best(routes)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ncosolve.search.jit import inner, kernel, tight
 from ncosolve.search.metric import Metric, distance
-from ncosolve.search.routes import DEMAND, FIRST, LAST, LENGTH, NEXT, PREV, ROUTE, Routes, Stops, join, unlink
+from ncosolve.search.routes import DEMAND, FIRST, LAST, LENGTH, NEXT, PREV, ROUTE, Routes, Stops, unlink
 from ncosolve.search.types import Floats, Int32s, Ints
 
 
@@ -60,8 +60,7 @@ def _turn(routes: Routes, r: int) -> None:
 def _merge(stops: Stops, routes: Routes, tails: Ints, heads: Ints, symmetric: bool) -> None:
     for c in range(1, routes.link.shape[0]):
         r = c - 1
-        join(routes.link, routes.slot, r, 0, c)
-        join(routes.link, routes.slot, r, c, 0)
+        routes.slot[r, FIRST] = routes.slot[r, LAST] = c
         routes.link[c, ROUTE] = r
         routes.load[r] = stops.visit[c, DEMAND]
         routes.slot[r, LENGTH] = 1
@@ -82,7 +81,7 @@ def _merge(stops: Stops, routes: Routes, tails: Ints, heads: Ints, symmetric: bo
             routes.link[node, ROUTE] = r
             node = routes.link[node, NEXT]
         last = routes.slot[s, LAST]
-        join(routes.link, routes.slot, r, i, j)
+        routes.link[i, NEXT], routes.link[j, PREV] = j, i
         routes.slot[r, LAST] = last
         routes.load[r] += routes.load[s]
         routes.slot[r, LENGTH] += routes.slot[s, LENGTH]
