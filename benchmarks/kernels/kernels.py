@@ -43,6 +43,8 @@ STEPS = 50
 """One-trees a bout."""
 KICKS, ITERATIONS, WINDOW_ITERATIONS = 2000, 2000, 1000
 """Steps of the searches a bout, which make about 0.1 s."""
+WARMTH = 0.5
+"""The temperature of the route search, in its units: that of the middle of a run."""
 MEMBERS = 20
 """Tours of a population."""
 BEFORE = 10
@@ -175,7 +177,7 @@ def savings(n: int) -> Bout:
     given = plan("cvrp", n)
 
     def bout() -> int:
-        savings_routes(given.metric, given.stops, given.near, make_routes(n, n - 1), True)
+        savings_routes(given.metric, given.stops, given.near.ruin, make_routes(n, n - 1), True)
         return n
 
     return bout
@@ -185,9 +187,9 @@ def ruin_and_recreate(problem: str, n: int) -> Bout:
     given, rng = plan(problem, n), seed_state(SEED)
     routes = make_routes(n, given.fleet)
     load_solution(given.metric, given.stops, routes, *given.start)
-    state = given.metric, given.stops, given.lists, given.insertion, routes, rng
+    state = given.metric, given.stops, given.near, routes, rng
     ruin_recreate.iterate(*state, 1, 0.0, 0.0, False, False, False)  # places whom the start leaves out
-    temperature = given.unit * math.sqrt(math.prod(given.temperatures))
+    temperature = given.unit * WARMTH
     how = ITERATIONS, temperature, given.removals, False, False, False
     return rewound((*routes, rng), partial(ruin_recreate.iterate, *state, *how), ITERATIONS)
 

@@ -38,12 +38,14 @@ from ncosolve.search.ruin_recreate import MISMATCH, iterate
 from ncosolve.search.savings import savings_routes
 
 PROBLEMS = ("cvrp", "vrptw")
-PARAMETERS = {"removals": 8.0, "start_temperature": 3.0}
-"""Customers that a ruin removes, in the mean; the temperature at the start, in mean distances to the five nearest
+PARAMETERS = {"removals": 9.0, "start_temperature": 3.0}
+"""Customers that a ruin removes, in the mean; the least temperature at the start, in mean distances to the five nearest
 customers."""
+LONG_ROUTES = 60.0
+"""The temperature starts at the square of the customers a route by this, where that is more: to exchange half of a
+long route is far dearer than to move a customer."""
 LOWEST, HIGHEST = 0.05, 0.3
-"""The temperature at the end is 1.5 such distances by the customers a route, within these limits: short routes freeze
-earlier, for fewer changes are open to them. It falls geometrically."""
+"""It ends at 1.5 such distances by the customers a route, within these limits: short routes freeze earlier."""
 RUIN_NEIGHBOURS = 100
 FEWEST_PLACES, MOST_PLACES = 20, 40
 """How many neighbours an insertion looks at: 400 routes a customer, within these limits (long routes need fewer)."""
@@ -147,8 +149,9 @@ class RouteSearch:
 
     def _warmth(self, share: float) -> float:
         """The temperature, in units, after a share of a wave."""
-        first = self._plan.start_temperature
-        last = min(HIGHEST, max(LOWEST, 1.5 * self._routes.counts[USED] / self._plan.n), first)
+        customers = self._plan.n / max(1, self._routes.counts[USED])
+        first = max(self._plan.start_temperature, customers**2 / LONG_ROUTES)
+        last = min(HIGHEST, max(LOWEST, 1.5 / customers), first)
         return float(first * (last / first) ** share)
 
     def _vehicles(self) -> int:

@@ -12,7 +12,6 @@ from ncosolve.search.routes import (
     AHEAD,
     BEHIND,
     DEMAND,
-    FIRST,
     LENGTH,
     NEXT,
     PREV,
@@ -24,14 +23,17 @@ from ncosolve.search.routes import (
     fits,
     insert,
 )
+from ncosolve.search.types import Ints
 
 MOST_ROUTES = 5
 """So many routes near a customer are searched for one to exchange it with."""
+WINDOW = 8
+"""So many stops to each side of a near customer are looked at, so that long routes take no longer."""
 
 
 @inner
 def swap(metric: Metric, stops: Stops, near: Near, routes: Routes, c: int) -> tuple[float, int]:
-    """Exchange a customer with one of a route near by. Within windows each takes the place of the other.
+    """Exchange a customer with one of a route near by. Within time windows each takes the place of the other.
 
     Returns
     -------
@@ -48,7 +50,8 @@ def swap(metric: Metric, stops: Stops, near: Near, routes: Routes, c: int) -> tu
     least, other, to_c, to_x = -EPSILON, 0, 0, 0
     looked, last = 0, -1
     for k in range(min(MOVE_NEIGHBOURS, near.places.shape[1])):
-        s = link[near.places[c, k], ROUTE]
+        v = near.places[c, k]
+        s = link[v, ROUTE]
         if s < 0 or s in (r, last):
             continue
         if looked == MOST_ROUTES:
@@ -58,9 +61,11 @@ def swap(metric: Metric, stops: Stops, near: Near, routes: Routes, c: int) -> tu
         lacking = routes.load[s] + visit[c, DEMAND] - stops.capacity  # what the other one must take off at least
         places = (np.inf, -1, np.inf, -1, np.inf, -1)
         if not stops.timed:
-            places = _three_places(metric, stops, routes, c, s)
-        x = slot[s, FIRST]
-        while x != 0:
+            places = _three_places(metric, stops, routes, c, v)
+        x = _window(link, v)
+        for _ in range(2 * WINDOW + 1):
+            if x == 0:
+                break
             if lacking <= visit[x, DEMAND] <= room_r:
                 entry, place = _entry(metric, stops, routes, c, x, places)
                 if entry - saved < least:
@@ -79,19 +84,30 @@ def swap(metric: Metric, stops: Stops, near: Near, routes: Routes, c: int) -> tu
 
 
 @inner
+def _window(link: Ints, v: int) -> int:
+    """The first customer of the window round v."""
+    for _ in range(WINDOW):
+        if link[v, PREV] == 0:
+            break
+        v = link[v, PREV]
+    return v
+
+
+@inner
 def _three_places(
-    metric: Metric, stops: Stops, routes: Routes, c: int, s: int
+    metric: Metric, stops: Stops, routes: Routes, c: int, v: int
 ) -> tuple[float, int, float, int, float, int]:
-    """The extra cost and the predecessor of the three cheapest places of c in route s, the cheapest first.
+    """The extra cost and the predecessor of the three cheapest places of c near v, in its route, the cheapest first.
 
     Three, for the customer that leaves the route has two places at its sides.
     """
     link, numbers = routes.link, routes.numbers
     first, second, third = np.inf, np.inf, np.inf
     at_first, at_second, at_third = -1, -1, -1
-    a, b = 0, routes.slot[s, FIRST]
-    there = distance(metric, 0, c)
-    while True:
+    b = _window(link, v)
+    a = link[b, PREV]
+    there = distance(metric, a, c)
+    for _ in range(2 * WINDOW + 2):
         back = distance(metric, c, b)
         extra = there + back - (numbers[b, BEHIND] if b != 0 else numbers[a, AHEAD])
         if extra < first:
@@ -101,9 +117,10 @@ def _three_places(
         elif extra < third:
             third, at_third = extra, a
         if b == 0:
-            return first, at_first, second, at_second, third, at_third
+            break
         a, b = b, link[b, NEXT]
         there = back if stops.symmetric else distance(metric, a, c)
+    return first, at_first, second, at_second, third, at_third
 
 
 @inner
@@ -141,18 +158,20 @@ def _entry(
 def _home(metric: Metric, stops: Stops, routes: Routes, x: int, c: int, joint: float) -> tuple[float, int]:
     """What x costs in the route that c leaves, and its predecessor there."""
     link, numbers = routes.link, routes.numbers
-    p, q, r = link[c, PREV], link[c, NEXT], link[c, ROUTE]
+    p, q = link[c, PREV], link[c, NEXT]
     there, back = distance(metric, p, x), distance(metric, x, q)
     home, spot = there + back - joint, p
     if stops.timed:
         return (home if fits(stops.visit, numbers, x, p, q, there, back) else np.inf), spot
-    a, b = 0, routes.slot[r, FIRST]
-    while True:
+    b = _window(link, c)
+    a = link[b, PREV]
+    for _ in range(2 * WINDOW + 2):
         if a != c and b != c:
             extra = distance(metric, a, x) + distance(metric, x, b)
             extra -= numbers[b, BEHIND] if b != 0 else numbers[a, AHEAD]
             if extra < home:
                 home, spot = extra, a
         if b == 0:
-            return home, spot
+            break
         a, b = b, link[b, NEXT]
+    return home, spot

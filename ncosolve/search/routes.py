@@ -365,6 +365,8 @@ def is_sound(metric: Metric, stops: Stops, routes: Routes) -> bool:
             length = distance(metric, a, b)
             if link[b, PREV] != a or link[b, ROUTE] != r or abs(numbers[b, BEHIND] - length) > SLACK:
                 return False
+            if a != 0 and abs(numbers[a, AHEAD] - length) > SLACK:
+                return False
             clock = max(clock + length, visit[b, READY])
             if stops.timed and (abs(clock - numbers[b, EARLIEST]) > SLACK or clock > numbers[b, LATEST] + 2.0 * SLACK):
                 return False
