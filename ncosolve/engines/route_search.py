@@ -49,8 +49,11 @@ LOWEST, HIGHEST = 0.05, 0.3
 RUIN_NEIGHBOURS = 100
 FEWEST_PLACES, MOST_PLACES = 20, 40
 """How many neighbours an insertion looks at: 400 routes a customer, within these limits (long routes need fewer)."""
-FIRST_WAVE = 0.05
-"""The share of the budget in which the temperature falls once already, so that a long run has a fair answer early."""
+WAVES = 0.0064, 0.032, 0.16, 1.0
+"""The shares of the budget after which the temperature is at its end, so that at any time a run has an answer not much
+worse than that of a run made for that time."""
+REHEAT = 0.7
+"""A wave starts at this share of the temperature that the one before it started at."""
 FLEET_SHARE = 0.5
 """The share of the budget that may go to saving vehicles where they count first."""
 CHUNK = 200
@@ -125,7 +128,6 @@ class RouteSearch:
                 self._saving = False
                 self._restore()
             share = max(0.0, (progress - FLEET_SHARE) / (1.0 - FLEET_SHARE))
-        share = share / FIRST_WAVE if share < FIRST_WAVE else (share - FIRST_WAVE) / (1.0 - FIRST_WAVE)
         temperature = plan.unit * self._warmth(share)
         left = iterations
         while left > 0:
@@ -148,11 +150,13 @@ class RouteSearch:
             self._note()
 
     def _warmth(self, share: float) -> float:
-        """The temperature, in units, after a share of a wave."""
+        """The temperature, in units, after a share of the budget."""
+        wave = next(k for k, end in enumerate(WAVES) if share < end or end == WAVES[-1])
+        begin = WAVES[wave - 1] if wave > 0 else 0.0
         customers = self._plan.n / max(1, self._routes.counts[USED])
-        first = max(self._plan.start_temperature, customers**2 / LONG_ROUTES)
+        first = REHEAT**wave * max(self._plan.start_temperature, customers**2 / LONG_ROUTES)
         last = min(HIGHEST, max(LOWEST, 1.5 / customers), first)
-        return float(first * (last / first) ** share)
+        return float(first * (last / first) ** ((share - begin) / (WAVES[wave] - begin)))
 
     def _vehicles(self) -> int:
         """How many routes the best solution has."""
