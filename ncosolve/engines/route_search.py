@@ -52,8 +52,6 @@ FEWEST_PLACES, MOST_PLACES = 20, 40
 WAVES = 0.0064, 0.032, 0.16, 1.0
 """The shares of the budget after which the temperature is at its end, so that at any time a run has an answer not much
 worse than that of a run made for that time."""
-REHEAT = 0.7
-"""A wave starts at this share of the temperature that the one before it started at."""
 FLEET_SHARE = 0.5
 """The share of the budget that may go to saving vehicles where they count first."""
 CHUNK = 200
@@ -154,7 +152,7 @@ class RouteSearch:
         wave = next(k for k, end in enumerate(WAVES) if share < end or end == WAVES[-1])
         begin = WAVES[wave - 1] if wave > 0 else 0.0
         customers = self._plan.n / max(1, self._routes.counts[USED])
-        first = REHEAT**wave * max(self._plan.start_temperature, customers**2 / LONG_ROUTES)
+        first = max(self._plan.start_temperature, customers**2 / LONG_ROUTES)
         last = min(HIGHEST, max(LOWEST, 1.5 / customers), first)
         return float(first * (last / first) ** ((share - begin) / (WAVES[wave] - begin)))
 
