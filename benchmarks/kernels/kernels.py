@@ -189,7 +189,7 @@ def ruin_and_recreate(problem: str, n: int) -> Bout:
     load_solution(given.metric, given.stops, routes, *given.start)
     state = given.metric, given.stops, given.near, routes, rng
     ruin_recreate.iterate(*state, 1, 0.0, 0.0, False, False, False)  # places whom the start leaves out
-    temperature = given.unit * WARMTH
+    temperature = given.stops.unit * WARMTH
     how = ITERATIONS, temperature, given.removals, False, False, False
     return rewound((*routes, rng), partial(ruin_recreate.iterate, *state, *how), ITERATIONS)
 

@@ -36,6 +36,7 @@ from ncosolve.search.routes import (
 )
 from ncosolve.search.ruin_recreate import MISMATCH, iterate
 from ncosolve.search.savings import savings_routes
+from ncosolve.search.types import Int32s
 
 PROBLEMS = ("cvrp", "vrptw")
 PARAMETERS = {"removals": 9.0, "start_temperature": 3.0}
@@ -80,28 +81,28 @@ class Plan:
             visit[:, READY], visit[:, DUE] = instance.ready_time, instance.due_date
             visit[:, SERVICE] = instance.service_time
         symmetric = bool(instance.distance.symmetric)
-        near = self._near = nearest(self.metric, RUIN_NEIGHBOURS, first=1)
-        self.unit = mean_distance(self.metric, near[1:, :5], first=1)
+        lists = nearest(self.metric, RUIN_NEIGHBOURS, first=1)
+        unit = mean_distance(self.metric, lists[1:, :5], first=1)
         capacity = float(instance.capacity) + load_slack(instance.capacity)
-        self.stops = Stops(visit, capacity, timed, symmetric, self.unit)
-        self.lists = near
+        self.stops = Stops(visit, capacity, timed, symmetric, unit)
+        self.price = unit / max(1e-9, float(visit[1:, DEMAND].mean()))
         if timed:
-            self.lists = window_nearest(self.metric, visit[:, READY], visit[:, DUE], visit[:, SERVICE], near)
+            lists = window_nearest(self.metric, visit[:, READY], visit[:, DUE], visit[:, SERVICE], lists)
         self.fleet = min(n - 1, instance.max_vehicles or n - 1)
         self.fewest = max(1, math.ceil(float(instance.demand.sum()) / self.stops.capacity))
-        self.start = self._start(task, bool(instance.distance.symmetric))
+        self.start = self._start(task, lists)
         routes = len(self.start[1]) - 1
         places = min(MOST_PLACES, max(FEWEST_PLACES, 400 * routes // n)) if routes else MOST_PLACES
-        beside = np.ascontiguousarray(self.lists[:, :places])
-        self.near = Near(self.lists, beside, reaches(self.metric, beside))
+        beside = np.ascontiguousarray(lists[:, :places])
+        self.near = Near(lists, beside, reaches(self.metric, beside))
 
-    def _start(self, task: Task, symmetric: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _start(self, task: Task, lists: Int32s) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         given = task.incumbent.answer if task.incumbent.answer is not None else task.start
         if given is not None:
             return pack(given)
         if self.stops.timed:
             return pack([])
-        merged = savings_routes(self.metric, self.stops, self._near, make_routes(self.n, self.n - 1), symmetric)
+        merged = savings_routes(self.metric, self.stops, lists, make_routes(self.n, self.n - 1), self.stops.symmetric)
         return pack(sorted(unpack(*merged), key=len, reverse=True))  # so that a limited fleet keeps the longest
 
 
@@ -126,7 +127,7 @@ class RouteSearch:
                 self._saving = False
                 self._restore()
             share = max(0.0, (progress - FLEET_SHARE) / (1.0 - FLEET_SHARE))
-        temperature = plan.unit * self._warmth(share)
+        temperature = plan.stops.unit * self._warmth(share)
         left = iterations
         while left > 0:
             if self._saving and self._routes.counts[BANKED] == 0 and self._vehicles() > plan.fewest:
@@ -162,8 +163,7 @@ class RouteSearch:
 
     def _load(self, solution: tuple[NDArray[np.int64], NDArray[np.int64]]) -> None:
         self._routes = make_routes(self._plan.n, self._slots)
-        demand = max(1e-9, float(self._plan.stops.visit[1:, DEMAND].mean()))
-        self._routes.costs[PRICE] = self._plan.unit / demand
+        self._routes.costs[PRICE] = self._plan.price
         load_solution(self._plan.metric, self._plan.stops, self._routes, *solution)
 
     def _restore(self) -> None:
@@ -207,6 +207,6 @@ class RouteSearch:
             return
         cost = float(routes.costs[BEST])
         if self._plan.vehicles_first:
-            cost += 1e9 * self._plan.unit * (len(unlink(routes.best)[1]) - 1)
+            cost += 1e9 * self._plan.stops.unit * (len(unlink(routes.best)[1]) - 1)
         if cost < self.cost:
             self.cost, self._kept = cost, unlink(routes.best)

@@ -10,34 +10,29 @@ from ncosolve.search.routes import (
     AHEAD,
     BEHIND,
     DEMAND,
-    DUE,
-    EARLIEST,
+    EPSILON,
     FIRST,
     LAST,
-    LATEST,
     LENGTH,
     NEXT,
     PREV,
-    READY,
     ROUTE,
-    SERVICE,
     SLACK,
     USED,
     Near,
     Routes,
     Stops,
+    departure,
     join,
+    last_arrival,
     log_slot,
     log_stop,
-    renew_earliest,
-    renew_latest,
+    renew_times,
 )
 from ncosolve.search.types import Floats, Ints
 
 MOVE_NEIGHBOURS = 12
 """So many of the nearest customers are looked at as new neighbours."""
-EPSILON = 1e-9
-"""A move must save more than this."""
 
 
 @inner
@@ -114,10 +109,9 @@ def _swap_tails(stops: Stops, routes: Routes, a: int, b: int, there: float, back
     )
     p, q = link[b, PREV], link[a, NEXT]
     if stops.timed:
-        if numbers[a, EARLIEST] + visit[a, SERVICE] + there > numbers[b, LATEST] + SLACK:
+        if departure(visit, numbers, a) + there > last_arrival(visit, numbers, b) + SLACK:
             return False
-        clock = visit[0, READY] if p == 0 else numbers[p, EARLIEST] + visit[p, SERVICE]
-        if clock + back > (visit[0, DUE] if q == 0 else numbers[q, LATEST]) + SLACK:
+        if departure(visit, numbers, p) + back > last_arrival(visit, numbers, q) + SLACK:
             return False
     r, s = link[a, ROUTE], link[b, ROUTE]
     head, other_head = _load_up_to(link, visit, a), _load_up_to(link, visit, p)
@@ -142,10 +136,8 @@ def _swap_tails(stops: Stops, routes: Routes, a: int, b: int, there: float, back
         slot[s, LAST] = last_r
         join(link, numbers, slot, s, p, q, back)
     if stops.timed:
-        renew_earliest(stops, routes, a, b)
-        renew_latest(stops, routes, a, b)
-        renew_earliest(stops, routes, p, q)
-        renew_latest(stops, routes, p, q)
+        renew_times(stops, routes, a, b)
+        renew_times(stops, routes, p, q)
     return True
 
 

@@ -13,7 +13,6 @@ from ncosolve.search.routes import (
     BEHIND,
     DEMAND,
     FIRST,
-    LENGTH,
     LOGGED_SLOTS,
     NEXT,
     PREV,
@@ -23,8 +22,10 @@ from ncosolve.search.routes import (
     Routes,
     Stops,
     cut,
+    exchange,
     fits,
     insert,
+    joint,
 )
 
 REPAIR_NEIGHBOURS = 20
@@ -76,8 +77,8 @@ def _unload(metric: Metric, stops: Stops, near: Near, routes: Routes, r: int) ->
     c = slot[r, FIRST]
     while c != 0:
         p, q = link[c, PREV], link[c, NEXT]
-        joint = distance(metric, p, q) if slot[r, LENGTH] > 1 else 0.0
-        saved = numbers[c, BEHIND] + numbers[c, AHEAD] - joint
+        gap = joint(metric, routes, c)
+        saved = numbers[c, BEHIND] + numbers[c, AHEAD] - gap
         for k in range(min(REPAIR_NEIGHBOURS, near.places.shape[1])):
             v = near.places[c, k]
             s = link[v, ROUTE]
@@ -102,20 +103,18 @@ def _unload(metric: Metric, stops: Stops, near: Near, routes: Routes, r: int) ->
                     continue
                 extra = there + back - numbers[x, BEHIND] - numbers[x, AHEAD] - saved
                 there, back = distance(metric, p, x), distance(metric, x, q)
-                extra += there + back - joint
+                extra += there + back - gap
                 rate = _rate(extra, relief)
                 if rate < least and (not stops.timed or fits(visit, numbers, x, p, q, there, back)):
                     least, cost, moved, other, to, target = rate, extra, c, x, u, s
         c = link[c, NEXT]
     if moved == 0:
         return np.inf
-    p = link[moved, PREV]
-    cut(metric, stops, routes, moved, moved)
     if other != 0:
-        cut(metric, stops, routes, other, other)
-    insert(metric, stops, routes, moved, target, to)
-    if other != 0:
-        insert(metric, stops, routes, other, r, p)
+        exchange(metric, stops, routes, moved, to, other, link[moved, PREV])
+    else:
+        cut(metric, stops, routes, moved, moved)
+        insert(metric, stops, routes, moved, target, to)
     return cost
 
 

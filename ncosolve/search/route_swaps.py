@@ -7,11 +7,12 @@ import numpy as np
 
 from ncosolve.search.jit import inner
 from ncosolve.search.metric import Metric, distance
-from ncosolve.search.route_moves import EPSILON, MOVE_NEIGHBOURS
+from ncosolve.search.route_moves import MOVE_NEIGHBOURS
 from ncosolve.search.routes import (
     AHEAD,
     BEHIND,
     DEMAND,
+    EPSILON,
     LENGTH,
     NEXT,
     PREV,
@@ -19,9 +20,9 @@ from ncosolve.search.routes import (
     Near,
     Routes,
     Stops,
-    cut,
+    exchange,
     fits,
-    insert,
+    joint,
 )
 from ncosolve.search.types import Ints
 
@@ -42,10 +43,10 @@ def swap(metric: Metric, stops: Stops, near: Near, routes: Routes, c: int) -> tu
     other : int
         The customer that it was exchanged with.
     """
-    link, numbers, slot, visit = routes.link, routes.numbers, routes.slot, stops.visit
-    r, p, q = link[c, ROUTE], link[c, PREV], link[c, NEXT]
-    joint = distance(metric, p, q) if slot[r, LENGTH] > 1 else 0.0
-    saved = numbers[c, BEHIND] + numbers[c, AHEAD] - joint
+    link, numbers, visit = routes.link, routes.numbers, stops.visit
+    r = link[c, ROUTE]
+    gap = joint(metric, routes, c)
+    saved = numbers[c, BEHIND] + numbers[c, AHEAD] - gap
     room_r = stops.capacity - routes.load[r] + visit[c, DEMAND]
     least, other, to_c, to_x = -EPSILON, 0, 0, 0
     looked, last = 0, -1
@@ -69,17 +70,13 @@ def swap(metric: Metric, stops: Stops, near: Near, routes: Routes, c: int) -> tu
             if lacking <= visit[x, DEMAND] <= room_r:
                 entry, place = _entry(metric, stops, routes, c, x, places)
                 if entry - saved < least:
-                    home, spot = _home(metric, stops, routes, x, c, joint)
+                    home, spot = _home(metric, stops, routes, x, c, gap)
                     if entry - saved + home < least:
                         least, other, to_c, to_x = entry - saved + home, x, place, spot
             x = link[x, NEXT]
     if other == 0:
         return 0.0, 0
-    s = link[other, ROUTE]
-    cut(metric, stops, routes, c, c)
-    cut(metric, stops, routes, other, other)
-    insert(metric, stops, routes, c, s, to_c)
-    insert(metric, stops, routes, other, r, to_x)
+    exchange(metric, stops, routes, c, to_c, other, to_x)
     return least, other
 
 
@@ -155,12 +152,12 @@ def _entry(
 
 
 @inner
-def _home(metric: Metric, stops: Stops, routes: Routes, x: int, c: int, joint: float) -> tuple[float, int]:
+def _home(metric: Metric, stops: Stops, routes: Routes, x: int, c: int, gap: float) -> tuple[float, int]:
     """What x costs in the route that c leaves, and its predecessor there."""
     link, numbers = routes.link, routes.numbers
     p, q = link[c, PREV], link[c, NEXT]
     there, back = distance(metric, p, x), distance(metric, x, q)
-    home, spot = there + back - joint, p
+    home, spot = there + back - gap, p
     if stops.timed:
         return (home if fits(stops.visit, numbers, x, p, q, there, back) else np.inf), spot
     b = _window(link, c)

@@ -11,6 +11,8 @@ from ncosolve.search.types import Floats, Int32s, Ints
 
 SLACK = 1e-7
 """Times may be late by this much inside kernels; the problems' own check allows 1e-6."""
+EPSILON = 1e-9
+"""A change must save more than this to count as one."""
 
 DEMAND, READY, DUE, SERVICE = range(4)  # columns of Stops.visit
 NEXT, PREV, ROUTE, STAMP = range(4)  # columns of Routes.link
@@ -205,8 +207,7 @@ def cut(metric: Metric, stops: Stops, routes: Routes, first: int, last: int) -> 
     length = distance(metric, a, b)
     join(link, numbers, slot, r, a, b, length)
     if stops.timed:
-        renew_earliest(stops, routes, a, b)
-        renew_latest(stops, routes, a, b)
+        renew_times(stops, routes, a, b)
     return change + length
 
 
@@ -236,11 +237,48 @@ def insert(metric: Metric, stops: Stops, routes: Routes, c: int, r: int, a: int)
 
 
 @inner
+def exchange(metric: Metric, stops: Stops, routes: Routes, c: int, to_c: int, x: int, to_x: int) -> None:
+    """Let two customers of different routes change over, c behind to_c in x's route and x behind to_x in c's."""
+    r, s = routes.link[c, ROUTE], routes.link[x, ROUTE]
+    cut(metric, stops, routes, c, c)
+    cut(metric, stops, routes, x, x)
+    insert(metric, stops, routes, c, s, to_c)
+    insert(metric, stops, routes, x, r, to_x)
+
+
+@inner
+def joint(metric: Metric, routes: Routes, c: int) -> float:
+    """How far the neighbours of a customer are from one another; 0 where it is alone, for then no trip is left."""
+    if routes.slot[routes.link[c, ROUTE], LENGTH] == 1:
+        return 0.0
+    return distance(metric, routes.link[c, PREV], routes.link[c, NEXT])
+
+
+@inner
+def departure(visit: Floats, numbers: Floats, a: int) -> float:
+    """When a vehicle may leave a, a customer or the depot at the start of a route."""
+    return visit[0, READY] if a == 0 else numbers[a, EARLIEST] + visit[a, SERVICE]
+
+
+@inner
+def last_arrival(visit: Floats, numbers: Floats, b: int) -> float:
+    """When service must begin at b, a customer or the depot at the end of a route, for all behind to be in time."""
+    return visit[0, DUE] if b == 0 else numbers[b, LATEST]
+
+
+@inner
+def renew_times(stops: Stops, routes: Routes, a: int, b: int) -> None:
+    """Renew what depends on b following a: the times behind and before."""
+    renew_earliest(stops, routes, a, b)
+    renew_latest(stops, routes, a, b)
+
+
+@inner
 def renew_earliest(stops: Stops, routes: Routes, a: int, b: int) -> None:
     """Renew the earliest starts from b on, which now follows a, as far as they change."""
     link, numbers, visit, counts = routes.link, routes.numbers, stops.visit, routes.counts
     stop_log, number_log = routes.stop_log, routes.number_log
-    clock = visit[0, READY] if a == 0 else numbers[a, EARLIEST] + visit[a, SERVICE]
+    clock = departure(visit, numbers, a)
     node = b
     while node != 0:
         clock = max(clock + numbers[node, BEHIND], visit[node, READY])
@@ -257,7 +295,7 @@ def renew_latest(stops: Stops, routes: Routes, a: int, b: int) -> None:
     """Renew the latest starts from a back, which b now follows, as far as they change."""
     link, numbers, visit, counts = routes.link, routes.numbers, stops.visit, routes.counts
     stop_log, number_log = routes.stop_log, routes.number_log
-    clock = visit[0, DUE] if b == 0 else numbers[b, LATEST]
+    clock = last_arrival(visit, numbers, b)
     node = a
     while node != 0:
         clock = min(clock - visit[node, SERVICE] - numbers[node, AHEAD], visit[node, DUE])
@@ -282,12 +320,11 @@ def set_times(stops: Stops, routes: Routes, r: int) -> None:
 @inner
 def fits(visit: Floats, numbers: Floats, c: int, a: int, b: int, there: float, back: float) -> bool:
     """Whether service at c between a and b, that far from them, keeps all windows of their route."""
-    clock = visit[0, READY] if a == 0 else numbers[a, EARLIEST] + visit[a, SERVICE]
-    clock = max(clock + there, visit[c, READY])
+    clock = max(departure(visit, numbers, a) + there, visit[c, READY])
     if clock > visit[c, DUE] + SLACK:
         return False
     clock += visit[c, SERVICE] + back
-    return clock <= (visit[0, DUE] if b == 0 else numbers[b, LATEST]) + SLACK
+    return clock <= last_arrival(visit, numbers, b) + SLACK
 
 
 @tight

@@ -25,6 +25,7 @@ from ncosolve.search.routes import (
     COST,
     DEMAND,
     DUE,
+    EPSILON,
     FIRST,
     ITERATION,
     LENGTH,
@@ -62,7 +63,6 @@ OVERLOADING = 0.5
 """The share of the recreates that may."""
 SCAN_LIMIT = 3000
 """Up to this many nodes every route is tried where no neighbour's route has room."""
-EPSILON = 1e-9
 MISMATCH = -1
 """What `iterate` returns when its books are wrong (debug only)."""
 
