@@ -5,6 +5,9 @@ import time
 
 from ncosolve.errors import InputError
 
+HORIZON, GROWTH = 10.0, 6.25
+"""Without a limit, seconds that a search is planned for at first, and by how much it goes on once they have passed."""
+
 
 class Deadline:
     """A time limit that leaves out the first-ever compilation of kernels.
@@ -50,8 +53,17 @@ class Deadline:
         return 0.0 if self.cancelled else max(0.0, self.limit - self.elapsed())
 
     def progress(self) -> float:
-        """The share of the limit that has passed, from 0 to 1 (0 without a limit)."""
-        return min(1.0, self.elapsed() / self.limit) if self.limit > 0 else 1.0
+        """The share of the limit that has passed, from 0 to 1.
+
+        Without a limit it is the share of a horizon, which grows as often as it is reached: whoever cools down with
+        progress then warms up again, longer each time.
+        """
+        if self.limit <= 0:
+            return 1.0
+        elapsed, horizon = self.elapsed(), self.limit
+        if horizon == math.inf:
+            horizon = HORIZON * GROWTH ** max(0, math.ceil(math.log(max(1e-9, elapsed) / HORIZON, GROWTH)))
+        return min(1.0, elapsed / horizon)
 
     def over(self) -> bool:
         """Whether it is time to stop."""

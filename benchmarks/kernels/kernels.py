@@ -30,7 +30,8 @@ from ncosolve.search.lin_kernighan import FREE, descend, iterate, push_all, tour
 from ncosolve.search.metric import Metric
 from ncosolve.search.neighbours import nearest
 from ncosolve.search.random import seed_state
-from ncosolve.search.routes import load_solution, make_routes
+from ncosolve.search.route_books import load_solution
+from ncosolve.search.routes import make_routes
 from ncosolve.search.savings import savings_routes
 from ncosolve.search.time_warp import cost_scale, make_state, make_windows
 from ncosolve.search.types import Bools, Int32s

@@ -31,8 +31,8 @@ class Search(Protocol):
         """Go on from an answer of another thread."""
 
 
-def run_searches(task: Task, make: Callable[[int], Search], chunk: int) -> int:
-    """Run ``task.threads`` searches until the task is over and return the iterations of the longest.
+def run_searches(task: Task, make: Callable[[int], Search], chunk: int, count: int | None = None) -> int:
+    """Run searches side by side until the task is over and return the iterations of the longest.
 
     Parameters
     ----------
@@ -43,16 +43,19 @@ def run_searches(task: Task, make: Callable[[int], Search], chunk: int) -> int:
     chunk : int
         Iterations a kernel call; adapted to the clock unless iterations are limited, so that equal seeds then give
         equal answers.
+    count : int, optional
+        How many searches; one a thread by default.
     """
     searches: list[Search] = []
-    while len(searches) < task.threads and not (searches and task.over()):
+    count = task.threads if count is None else count
+    while len(searches) < count and not (searches and task.over()):
         searches.append(make(task.seed * 1_000_003 + len(searches)))
         task.incumbent.offer(searches[-1].best())
     if task.over():
         return 0
     done = _advance(task, searches[0], 0, chunk)  # compiles before there are threads
-    if task.threads == 1:
-        return _loop(task, searches[0], done, chunk)
+    if len(searches) == 1:
+        return _loop(task, searches[0], done, chunk, alone=True)
     with concurrent.futures.ThreadPoolExecutor(len(searches)) as pool:
         loops = [pool.submit(_loop, task, search, done * (k == 0), chunk) for k, search in enumerate(searches)]
         try:
@@ -65,9 +68,9 @@ def run_searches(task: Task, make: Callable[[int], Search], chunk: int) -> int:
         return max(loop.result() for loop in loops)
 
 
-def _loop(task: Task, search: Search, done: int, chunk: int) -> int:
+def _loop(task: Task, search: Search, done: int, chunk: int, alone: bool = False) -> int:
     offered, quiet_until = float("inf"), 0.0
-    exchange = 1.0 / EXCHANGES
+    exchanged = 0
     while not task.over(done):
         began = task.deadline.elapsed()
         if search.cost < offered and (began >= quiet_until or task.max_iterations is not None):
@@ -80,8 +83,9 @@ def _loop(task: Task, search: Search, done: int, chunk: int) -> int:
         if task.max_iterations is None:
             seconds = max(1e-5, task.deadline.elapsed() - began)
             chunk = max(1, min(4 * chunk, int(ran * SLICE / seconds)))
-        if task.threads > 1 and task.progress(done) >= exchange:
-            exchange += 1.0 / EXCHANGES
+        tick = int(EXCHANGES * task.progress(done))
+        if not alone and tick != exchanged:
+            exchanged = tick
             if task.incumbent.answer is not None:
                 search.adopt(task.incumbent.answer)
     task.incumbent.offer(search.best(), done)

@@ -6,6 +6,7 @@ in O(1) each to judge and in the length of the part that moves to carry out.
 
 from ncosolve.search.jit import inner
 from ncosolve.search.metric import Metric, distance
+from ncosolve.search.route_times import departure, last_arrival, renew_times
 from ncosolve.search.routes import (
     AHEAD,
     BEHIND,
@@ -22,12 +23,9 @@ from ncosolve.search.routes import (
     Near,
     Routes,
     Stops,
-    departure,
     join,
-    last_arrival,
     log_slot,
     log_stop,
-    renew_times,
 )
 from ncosolve.search.types import Floats, Ints
 

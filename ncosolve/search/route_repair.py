@@ -8,6 +8,8 @@ import numpy as np
 
 from ncosolve.search.jit import inner
 from ncosolve.search.metric import Metric, distance
+from ncosolve.search.route_edits import cut, exchange, insert
+from ncosolve.search.route_times import fits
 from ncosolve.search.routes import (
     AHEAD,
     BEHIND,
@@ -21,10 +23,6 @@ from ncosolve.search.routes import (
     Near,
     Routes,
     Stops,
-    cut,
-    exchange,
-    fits,
-    insert,
     joint,
 )
 

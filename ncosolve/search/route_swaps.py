@@ -7,23 +7,10 @@ import numpy as np
 
 from ncosolve.search.jit import inner
 from ncosolve.search.metric import Metric, distance
+from ncosolve.search.route_edits import exchange
 from ncosolve.search.route_moves import MOVE_NEIGHBOURS
-from ncosolve.search.routes import (
-    AHEAD,
-    BEHIND,
-    DEMAND,
-    EPSILON,
-    LENGTH,
-    NEXT,
-    PREV,
-    ROUTE,
-    Near,
-    Routes,
-    Stops,
-    exchange,
-    fits,
-    joint,
-)
+from ncosolve.search.route_times import fits
+from ncosolve.search.routes import AHEAD, BEHIND, DEMAND, EPSILON, LENGTH, NEXT, PREV, ROUTE, Near, Routes, Stops, joint
 from ncosolve.search.types import Ints
 
 MOST_ROUTES = 5

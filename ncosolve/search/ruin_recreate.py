@@ -12,9 +12,12 @@ import numpy as np
 from ncosolve.search.jit import inner, tight
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.random import RandomState, below, uniform
+from ncosolve.search.route_books import is_sound
+from ncosolve.search.route_edits import cut, insert
 from ncosolve.search.route_moves import improve
 from ncosolve.search.route_repair import excess, repair
 from ncosolve.search.route_swaps import swap
+from ncosolve.search.route_times import fits
 from ncosolve.search.routes import (
     ABSENT,
     AHEAD,
@@ -31,6 +34,8 @@ from ncosolve.search.routes import (
     LENGTH,
     LOGGED_SLOTS,
     LOGGED_STOPS,
+    MEMBER,
+    MEMBERS,
     NEXT,
     PENDING,
     PREV,
@@ -42,10 +47,6 @@ from ncosolve.search.routes import (
     Near,
     Routes,
     Stops,
-    cut,
-    fits,
-    insert,
-    is_sound,
     keep_best,
     mark_changes,
     undo,
@@ -72,11 +73,11 @@ def _ruin(
     metric: Metric, stops: Stops, lists: Int32s, routes: Routes, rng: RandomState, removals: float
 ) -> tuple[float, int]:
     """Remove strings of customers near a random one; they become pending. The change in cost."""
-    customers = routes.link.shape[0] - 1
+    customers = routes.counts[MEMBERS]
     now = routes.counts[ITERATION]
     longest = min(float(LONGEST_STRING), customers / max(1, routes.counts[USED]))
     strings = int(uniform(rng) * (4.0 * removals / (1.0 + longest) - 1.0) + 1.0)
-    centre = 1 + below(rng, customers)
+    centre = routes.work[below(rng, customers), MEMBER]
     if routes.counts[BANKED] > 0 and uniform(rng) < 0.5:
         centre = routes.work[below(rng, routes.counts[BANKED]), BANK]
     pending = 0
@@ -259,7 +260,7 @@ def _recreate(
         c = routes.work[k, PENDING]
         extra, r, behind = _place(metric, stops, near, routes, rng, c, overload)
         full = routes.counts[USED] == slots
-        if r < 0 and (full or routes.link.shape[0] <= SCAN_LIMIT):
+        if r < 0 and (full or routes.counts[MEMBERS] < SCAN_LIMIT):
             extra, r, behind = _place_anywhere(metric, stops, routes, c)
         alone = distance(metric, 0, c) + distance(metric, c, 0)
         if not full and (r < 0 or (alone < extra and not thrifty)):

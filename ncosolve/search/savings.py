@@ -4,7 +4,8 @@ import numpy as np
 
 from ncosolve.search.jit import inner, kernel, tight
 from ncosolve.search.metric import Metric, distance
-from ncosolve.search.routes import DEMAND, FIRST, LAST, LENGTH, NEXT, PREV, ROUTE, Routes, Stops, unlink
+from ncosolve.search.route_books import unlink
+from ncosolve.search.routes import DEMAND, FIRST, LAST, LENGTH, NEXT, PREV, ROUTE, Routes, Stops
 from ncosolve.search.types import Floats, Int32s, Ints
 
 
@@ -34,7 +35,7 @@ def savings_routes(metric: Metric, stops: Stops, lists: Int32s, routes: Routes, 
     worth = gains > 0.0
     order = np.argsort(-gains[worth], kind="stable")
     _merge(stops, routes, tails[worth][order], heads[worth][order], symmetric)
-    return unlink(routes.link)
+    return unlink(routes, routes.link)
 
 
 @kernel

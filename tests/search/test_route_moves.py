@@ -10,23 +10,11 @@ from numba import njit
 
 from ncosolve.search.metric import tabulated
 from ncosolve.search.neighbours import nearest, reaches
+from ncosolve.search.route_books import is_sound, load_solution, unlink, unpack
 from ncosolve.search.route_moves import improve
 from ncosolve.search.route_repair import repair
 from ncosolve.search.route_swaps import swap
-from ncosolve.search.routes import (
-    COST,
-    ITERATION,
-    LOGGED_SLOTS,
-    Near,
-    Stops,
-    is_sound,
-    load_solution,
-    log_slot,
-    make_routes,
-    undo,
-    unlink,
-    unpack,
-)
+from ncosolve.search.routes import COST, ITERATION, LOGGED_SLOTS, Near, Stops, log_slot, make_routes, undo
 
 IMPROVE, SWAP = range(2)
 
@@ -110,7 +98,7 @@ def test_no_exchange_is_left_after_the_exchanges(n, seed):
     """Every pair of customers of two routes, each put anywhere in the other's route, by brute force."""
     metric, stops, near, routes, table = state(n, seed)
     descend(metric, stops, near, routes, SWAP)
-    for one, two in itertools.permutations([list(part) for part in unpack(*unlink(routes.link))], 2):
+    for one, two in itertools.permutations([list(part) for part in unpack(*unlink(routes, routes.link))], 2):
         for c, x in itertools.product(one, two):
             fewer, others = [v for v in one if v != c], [v for v in two if v != x]
             loads = [stops.visit[[*fewer, x], 0].sum(), stops.visit[[*others, c], 0].sum()]
@@ -127,7 +115,7 @@ def test_no_turn_and_no_swap_of_tails_is_left(n, seed):
     """2-opt in a route and 2-opt* between two, where all four ends are customers, by brute force."""
     metric, stops, near, routes, table = state(n, seed, size=4)
     descend(metric, stops, near, routes, IMPROVE)
-    parts = [list(part) for part in unpack(*unlink(routes.link))]
+    parts = [list(part) for part in unpack(*unlink(routes, routes.link))]
     for part in parts:
         for i, j in itertools.combinations(range(1, len(part)), 2):
             turned = [*part[:i], *part[i:j][::-1], *part[j:]]
@@ -169,7 +157,7 @@ def test_the_cheapest_relief_is_taken():
     )
     change = unload(metric, Stops(visit, 2.0, False, True, 1.0), Near(ruin, ruin, reaches(metric, ruin)), routes)
     assert change == pytest.approx(-2.0)
-    assert sorted(map(sorted, map(list, unpack(*unlink(routes.link))))) == [[1, 2], [3, 4]]
+    assert sorted(map(sorted, map(list, unpack(*unlink(routes, routes.link))))) == [[1, 2], [3, 4]]
 
 
 @pytest.mark.parametrize(

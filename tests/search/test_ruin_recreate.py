@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ncosolve.search import routes as state
 from ncosolve.search.metric import distance, tabulated
 from ncosolve.search.neighbours import nearest, reaches
 from ncosolve.search.random import seed_state
-from ncosolve.search.routes import BANKED, BEST, COST, USED, Near, Stops, load_solution, make_routes, unlink
+from ncosolve.search.route_books import load_solution, total_cost, unlink
+from ncosolve.search.routes import BANKED, BEST, COST, USED, Near, Stops, make_routes
 from ncosolve.search.ruin_recreate import MISMATCH, iterate
 from ncosolve.search.savings import savings_routes
 
@@ -42,7 +42,7 @@ def parts(visits, starts):
 
 def check(routes, stops, table, limit):
     """Recompute everything that the kernels keep; the cost of the best solution."""
-    visits, starts = unlink(routes.best)
+    visits, starts = unlink(routes, routes.best)
     assert sorted(visits) == list(range(1, len(table)))
     found = parts(visits, starts)
     assert len(found) <= limit
@@ -93,7 +93,7 @@ def test_the_books_stay_right(n, seed, timed, asymmetric, grid, thrifty):
         assert done == 60
         check_links(routes, stops)
         assert routes.counts[BANKED] == 0
-        assert routes.costs[COST] == pytest.approx(state.total_cost(metric, routes))
+        assert routes.costs[COST] == pytest.approx(total_cost(metric, routes))
         assert routes.costs[BEST] <= routes.costs[COST] + 1e-9
     assert check(routes, stops, table, n - 1) == pytest.approx(routes.costs[BEST])
 

@@ -1,0 +1,98 @@
+"""Ruin and recreate on one whole solution, annealed; where vehicles count first, first of all with fewer and fewer."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ncosolve.engines.route_part import RoutePart
+from ncosolve.engines.route_plan import Plan, Solution
+from ncosolve.search.random import seed_state
+from ncosolve.search.route_books import pack, unpack
+
+FLEET_SHARE = 0.5
+"""The share of the budget that may go to saving vehicles where they count first."""
+
+
+class RouteAnnealing:
+    """Ruin and recreate on one solution; see `ncosolve.engines.search_loop.Search`."""
+
+    def __init__(self, plan: Plan, seed: int) -> None:
+        self._plan, self._rng = plan, seed_state(seed)
+        self.saving = plan.vehicles_first
+        self._kept: Solution | None = None
+        self.cost = math.inf
+        self._part = RoutePart(plan, self._rng, plan.start, plan.fleet)
+        self._part.step(1, 0.0, 0.0)
+        self._note()
+
+    def advance(self, iterations: int, progress: float) -> int:
+        """Run that many iterations at the temperature of this point of the budget."""
+        plan = self._plan
+        if self.saving and (progress >= FLEET_SHARE or self._vehicles() <= plan.fewest):
+            self.saving = False
+            self._restore()
+        temperature = plan.temperature(self.share(progress), self._part.used)
+        left = iterations
+        while left > 0:
+            if self.saving and self._part.complete and self._vehicles() > plan.fewest:
+                self._drop_route()
+            left -= self._part.step(left, temperature, plan.removals, self.saving)
+            self._note()
+        return iterations
+
+    @property
+    def complete(self) -> bool:
+        """Whether every customer has a place now."""
+        return self._part.complete
+
+    @property
+    def slots(self) -> int:
+        """How many vehicles may be used."""
+        return self._part.slots
+
+    def share(self, progress: float) -> float:
+        """How much of the annealing is over at this point of the budget."""
+        if not self._plan.vehicles_first:
+            return progress
+        return max(0.0, (progress - FLEET_SHARE) / (1.0 - FLEET_SHARE))
+
+    def current(self) -> Solution:
+        """The routes as they are now."""
+        return self._part.current()
+
+    def best(self) -> tuple[Any, ...]:
+        """The best complete solution; one with a route for each customer without a place where there is none."""
+        return unpack(*(self._part.current() if self._kept is None else self._kept))
+
+    def adopt(self, answer: Any) -> None:
+        """Go on from the routes of another search."""
+        if len(answer) <= self._part.slots and not self.saving:
+            self._part = RoutePart(self._plan, self._rng, pack(answer), self._part.slots)
+            self._note()
+
+    def _vehicles(self) -> int:
+        """How many routes the best solution has."""
+        return self._plan.n if self._kept is None else len(self._kept[1]) - 1
+
+    def _restore(self) -> None:
+        if self._kept is not None:
+            self._part = RoutePart(self._plan, self._rng, self._kept, len(self._kept[1]) - 1)
+
+    def _drop_route(self) -> None:
+        """Allow one vehicle less: the route whose customers were absent least often gives them to the bank."""
+        absent = self._part.absent
+        parts = unpack(*self._part.current())
+        dropped = int(np.argmin([absent[part].sum() for part in parts]))
+        fewer = pack([part for r, part in enumerate(parts) if r != dropped])
+        self._part = RoutePart(self._plan, self._rng, fewer, max(1, len(parts) - 1))
+        self._part.absent[:] = absent
+
+    def _note(self) -> None:
+        """Keep the best solution of the part where it is better than what is kept."""
+        if not math.isfinite(self._part.length):
+            return
+        used = len(self._part.best()[1]) - 1 if self._plan.vehicles_first else 0
+        cost = self._plan.cost(self._part.length, used)
+        if cost < self.cost:
+            self.cost, self._kept = cost, self._part.best()
