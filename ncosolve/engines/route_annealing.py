@@ -10,8 +10,12 @@ from ncosolve.engines.route_plan import Plan, Solution
 from ncosolve.search.random import seed_state
 from ncosolve.search.route_books import pack, unpack
 
-FLEET_SHARE = 0.5
-"""The share of the budget that may go to saving vehicles where they count first."""
+SAVING_FROM, SAVING_UNTIL = 0.1, 0.65
+"""The part of the budget that may go to saving vehicles where they count first; good routes before make it easier."""
+EJECTION_PAUSE = 3
+"""Iterations between two ejections."""
+SAVING_WARMTH = 0.5
+"""Vehicles are saved at the temperature of this share of the budget."""
 
 
 class RouteAnnealing:
@@ -19,7 +23,7 @@ class RouteAnnealing:
 
     def __init__(self, plan: Plan, seed: int) -> None:
         self._plan, self._rng = plan, seed_state(seed)
-        self.saving = plan.vehicles_first
+        self.saving = False
         self._kept: Solution | None = None
         self.cost = math.inf
         self._part = RoutePart(plan, self._rng, plan.start, plan.fleet)
@@ -29,33 +33,45 @@ class RouteAnnealing:
     def advance(self, iterations: int, progress: float) -> int:
         """Run that many iterations at the temperature of this point of the budget."""
         plan = self._plan
-        if self.saving and (progress >= FLEET_SHARE or self._vehicles() <= plan.fewest):
-            self.saving = False
+        saving = plan.vehicles_first and SAVING_FROM <= progress < SAVING_UNTIL and self._vehicles() > plan.fewest
+        if saving != self.saving:
+            self.saving = saving
             self._restore()
-        temperature = plan.temperature(self.share(progress), self._part.used)
+        temperature = plan.temperature(SAVING_WARMTH if self.saving else self.share(progress), self._part.used)
         left = iterations
         while left > 0:
             if self.saving and self._part.complete and self._vehicles() > plan.fewest:
                 self._drop_route()
-            left -= self._part.step(left, temperature, plan.removals, self.saving)
+            left -= self._part.step(
+                min(left, EJECTION_PAUSE) if self.saving else left, temperature, plan.removals, self.saving
+            )
+            if self.saving and not self._part.complete:
+                self._part.eject()
             self._note()
         return iterations
 
-    @property
-    def complete(self) -> bool:
-        """Whether every customer has a place now."""
-        return self._part.complete
+    def settled(self, progress: float) -> bool:
+        """Whether every customer has a place and the number of vehicles is no longer in question."""
+        saved = not self._plan.vehicles_first or progress >= SAVING_UNTIL
+        return self._part.complete and saved and not self.saving
 
     @property
     def slots(self) -> int:
         """How many vehicles may be used."""
         return self._part.slots
 
+    @property
+    def price(self) -> float:
+        """As `RoutePart.price`."""
+        return self._part.price
+
     def share(self, progress: float) -> float:
         """How much of the annealing is over at this point of the budget."""
         if not self._plan.vehicles_first:
             return progress
-        return max(0.0, (progress - FLEET_SHARE) / (1.0 - FLEET_SHARE))
+        if progress < SAVING_FROM:
+            return progress / SAVING_FROM
+        return max(0.0, (progress - SAVING_UNTIL) / (1.0 - SAVING_UNTIL))
 
     def current(self) -> Solution:
         """The routes as they are now."""
@@ -68,7 +84,7 @@ class RouteAnnealing:
     def adopt(self, answer: Any) -> None:
         """Go on from the routes of another search."""
         if len(answer) <= self._part.slots and not self.saving:
-            self._part = RoutePart(self._plan, self._rng, pack(answer), self._part.slots)
+            self._part = RoutePart(self._plan, self._rng, pack(answer), self.slots, price=self.price)
             self._note()
 
     def _vehicles(self) -> int:
@@ -77,7 +93,7 @@ class RouteAnnealing:
 
     def _restore(self) -> None:
         if self._kept is not None:
-            self._part = RoutePart(self._plan, self._rng, self._kept, len(self._kept[1]) - 1)
+            self._part = RoutePart(self._plan, self._rng, self._kept, len(self._kept[1]) - 1, price=self.price)
 
     def _drop_route(self) -> None:
         """Allow one vehicle less: the route whose customers were absent least often gives them to the bank."""
@@ -85,7 +101,7 @@ class RouteAnnealing:
         parts = unpack(*self._part.current())
         dropped = int(np.argmin([absent[part].sum() for part in parts]))
         fewer = pack([part for r, part in enumerate(parts) if r != dropped])
-        self._part = RoutePart(self._plan, self._rng, fewer, max(1, len(parts) - 1))
+        self._part = RoutePart(self._plan, self._rng, fewer, max(1, len(parts) - 1), price=self.price)
         self._part.absent[:] = absent
 
     def _note(self) -> None:

@@ -5,6 +5,7 @@ import numpy as np
 from ncosolve.engines.debug import DEBUG
 from ncosolve.engines.route_plan import Plan, Solution
 from ncosolve.errors import EngineError
+from ncosolve.search.ejection import eject
 from ncosolve.search.random import RandomState
 from ncosolve.search.route_books import load_solution, unlink
 from ncosolve.search.routes import ABSENT, BANKED, BEST, PRICE, ROUTE, USED, make_routes
@@ -27,14 +28,22 @@ class RoutePart:
         How many routes there may be.
     members : ndarray of int64, optional
         The customers to serve; all by default.
+    price : float, optional
+        What a unit of overload costs to take off, as another part has learned it.
     """
 
     def __init__(
-        self, plan: Plan, rng: RandomState, solution: Solution, slots: int, members: Ints | None = None
+        self,
+        plan: Plan,
+        rng: RandomState,
+        solution: Solution,
+        slots: int,
+        members: Ints | None = None,
+        price: float | None = None,
     ) -> None:
         self._plan, self._rng, self.slots = plan, rng, slots
         self._routes = make_routes(plan.n, slots, members)
-        self._routes.costs[PRICE] = plan.price
+        self._routes.costs[PRICE] = plan.price if price is None else price
         load_solution(plan.metric, plan.stops, self._routes, *solution)
 
     @property
@@ -51,6 +60,11 @@ class RoutePart:
     def length(self) -> float:
         """Of the best complete routes so far; infinite where there are none."""
         return float(self._routes.costs[BEST])
+
+    @property
+    def price(self) -> float:
+        """What a unit of load above the capacity has cost to take off, of late."""
+        return float(self._routes.costs[PRICE])
 
     @property
     def absent(self) -> Ints:
@@ -85,3 +99,7 @@ class RoutePart:
         if done == MISMATCH:
             raise EngineError("a change's cost is not what the routes' length says")
         return int(done)
+
+    def eject(self) -> None:
+        """Give a customer without a place one and take it from others, where that is possible."""
+        eject(self._plan.metric, self._plan.stops, self._routes, self._rng)

@@ -18,5 +18,5 @@ def run(task: Task) -> Outcome:
     plan = Plan(task)
     if task.threads == 1 or plan.n <= LEAST_SHARE * task.threads:
         return Outcome(run_searches(task, lambda seed: RouteAnnealing(plan, seed), CHUNK))
-    with RouteTeam(plan, task.seed, task.threads) as team:
+    with RouteTeam(plan, task.seed, task.threads, clocked=task.max_iterations is None) as team:
         return Outcome(run_searches(task, lambda _: team, CHUNK, count=1))

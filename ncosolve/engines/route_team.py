@@ -5,6 +5,7 @@ another, so that two threads do nearly twice the work.
 """
 
 import concurrent.futures
+import time
 from typing import Any, Self
 
 import numpy as np
@@ -17,22 +18,23 @@ from ncosolve.search.route_books import leanings, pack, together, unpack
 
 LEAST_SHARE = 100
 """Threads with fewer customers each search all routes, on their own."""
-TURNS = 10
-"""After so many calls the parts are drawn anew."""
+LARGE_TURN = 100
+"""The parts are drawn anew after two calls, or one for so many nodes where that is more: to draw them takes longer."""
 
 
 class RouteTeam:
     """A search whose iterations are done side by side; see `ncosolve.engines.search_loop.Search`."""
 
-    def __init__(self, plan: Plan, seed: int, threads: int) -> None:
-        self._plan, self._threads = plan, threads
+    def __init__(self, plan: Plan, seed: int, threads: int, clocked: bool) -> None:
+        self._plan, self._threads, self._clocked = plan, threads, clocked
         self._rngs = [seed_state(seed * 1_000_003 + k) for k in range(threads + 1)]
         self._alone = RouteAnnealing(plan, seed)
         self._kept: Solution | None = None
         self._parts: list[RoutePart] = []
+        self._paces: list[float] = []
         self._turn = 0
         self.cost = self._alone.cost
-        self._pool = concurrent.futures.ThreadPoolExecutor(threads - 1)
+        self._pool = concurrent.futures.ThreadPoolExecutor(threads)
 
     def __enter__(self) -> Self:
         return self
@@ -43,19 +45,24 @@ class RouteTeam:
     def advance(self, iterations: int, progress: float) -> int:
         """Let every thread run that many iterations; one alone as long as customers or vehicles are in question."""
         plan = self._plan
-        if not self._parts and (self._alone.saving or not self._alone.complete):
+        if not self._parts and not self._alone.settled(progress):
             done = self._alone.advance(iterations, progress)
             self.cost = self._alone.cost
             return done
-        if self._turn % TURNS == 0:
+        if self._turn % max(2, plan.n // LARGE_TURN) == 0:
             self._share_out()
         self._turn += 1
         used = sum(part.used for part in self._parts)
         temperature = plan.temperature(self._alone.share(progress), used)
-        others = [self._pool.submit(part.step, iterations, temperature, plan.removals) for part in self._parts[1:]]
-        self._parts[0].step(iterations, temperature, plan.removals)
-        for other in others:
-            other.result()
+        counts = [max(1, round(iterations * pace)) for pace in self._paces]
+        runs = [
+            self._pool.submit(_timed, part, count, temperature, plan.removals)
+            for part, count in zip(self._parts, counts, strict=True)
+        ]
+        seconds = [run.result() for run in runs]
+        if self._clocked:  # all are to be ready at the same time
+            rates = [count / max(1e-6, second) for count, second in zip(counts, seconds, strict=True)]
+            self._paces = [rate * len(rates) / sum(rates) for rate in rates]
         self._note()
         return iterations
 
@@ -77,11 +84,14 @@ class RouteTeam:
         groups = [[routes[r] for r in order[np.ceil(share) == k + 1]] for k in range(self._threads)]
         groups = [group for group in groups if group]
         spare = (self._alone.slots - len(routes)) // len(groups)
+        prices = [part.price for part in self._parts] or [self._alone.price]
+        price = sum(prices) / len(prices)
         self._parts = []
+        self._paces = [1.0] * len(groups)
         for rng, group in zip(self._rngs, groups, strict=False):
             visits, starts = pack(group)
             slots = min(len(visits), len(group) + spare)
-            self._parts.append(RoutePart(plan, rng, (visits, starts), slots, visits))
+            self._parts.append(RoutePart(plan, rng, (visits, starts), slots, visits, price))
 
     def _note(self) -> None:
         """Keep the best of the parts where they are better than what is kept."""
@@ -90,3 +100,10 @@ class RouteTeam:
         cost = plan.cost(sum(part.length for part in self._parts), used)
         if cost < self.cost:
             self.cost, self._kept = cost, together([part.best() for part in self._parts])
+
+
+def _timed(part: RoutePart, iterations: int, temperature: float, removals: float) -> float:
+    """Search a part; the seconds that it took."""
+    began = time.perf_counter()
+    part.step(iterations, temperature, removals)
+    return time.perf_counter() - began

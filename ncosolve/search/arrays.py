@@ -1,7 +1,26 @@
-"""Small work on arrays in place, in loops: slices and NumPy's methods take Numba far longer to compile."""
+"""Small work on arrays: in place, in loops, for slices and NumPy's methods take Numba far longer to compile."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ncosolve.search.jit import inner
 from ncosolve.search.types import Floats, Ints
+
+CACHE_LINE = 128
+"""Bytes, twice what most processors have, for some fetch lines in pairs."""
+
+
+def apart(values: NDArray[Any]) -> NDArray[Any]:
+    """A copy of a small array that shares no cache line with any other.
+
+    Threads that write to two arrays on one line wait for each other at every access.
+    """
+    margin = CACHE_LINE // values.itemsize
+    padded = np.zeros(len(values) + 2 * margin, values.dtype)
+    padded[margin:-margin] = values
+    return padded[margin:-margin]
 
 
 @inner

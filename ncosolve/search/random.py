@@ -7,6 +7,7 @@ compile every kernel again.
 import numpy as np
 from numpy.typing import NDArray
 
+from ncosolve.search.arrays import apart
 from ncosolve.search.jit import tight
 
 RandomState = NDArray[np.uint64]
@@ -21,7 +22,7 @@ def seed_state(seed: int) -> RandomState:
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
     mixed ^= mixed >> 31
-    return np.array([mixed or 1], np.uint64)
+    return apart(np.array([mixed or 1], np.uint64))
 
 
 @tight

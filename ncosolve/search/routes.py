@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ncosolve.search.arrays import apart
 from ncosolve.search.jit import inner, tight
 from ncosolve.search.metric import Metric, distance
 from ncosolve.search.types import Floats, Int32s, Ints
@@ -128,8 +129,8 @@ def make_routes(n: int, slots: int, members: Ints | None = None) -> Routes:
         work=zeros(n, 4),
         key=np.zeros(n),
         best=zeros(n, 4),
-        counts=zeros(7),
-        costs=np.array([0.0, np.inf, 0.0]),
+        counts=apart(zeros(7)),
+        costs=apart(np.array([0.0, np.inf, 0.0])),
     )
     routes.link[:, ROUTE] = -1
     routes.work[: len(members), BANK] = routes.work[: len(members), MEMBER] = members
