@@ -19,15 +19,23 @@ SAVING_WARMTH = 0.5
 
 
 class RouteAnnealing:
-    """Ruin and recreate on one solution; see `ncosolve.engines.search_loop.Search`."""
+    """Ruin and recreate on one solution; see `ncosolve.engines.search_loop.Search`.
+
+    Attributes
+    ----------
+    part : RoutePart
+        The state of all customers.
+    saving : bool
+        Whether vehicles are being saved.
+    """
 
     def __init__(self, plan: Plan, seed: int) -> None:
         self._plan, self._rng = plan, seed_state(seed)
         self.saving = False
         self._kept: Solution | None = None
         self.cost = math.inf
-        self._part = RoutePart(plan, self._rng, plan.start, plan.fleet)
-        self._part.step(1, 0.0, 0.0)
+        self.part = RoutePart(plan, self._rng, plan.start, plan.fleet)
+        self.part.step(1, 0.0, 0.0)
         self._note()
 
     def advance(self, iterations: int, progress: float) -> int:
@@ -37,33 +45,23 @@ class RouteAnnealing:
         if saving != self.saving:
             self.saving = saving
             self._restore()
-        temperature = plan.temperature(SAVING_WARMTH if self.saving else self.share(progress), self._part.used)
+        temperature = plan.temperature(SAVING_WARMTH if self.saving else self.share(progress), self.part.used)
         left = iterations
         while left > 0:
-            if self.saving and self._part.complete and self._vehicles() > plan.fewest:
+            if self.saving and self.part.complete and self._vehicles() > plan.fewest:
                 self._drop_route()
-            left -= self._part.step(
+            left -= self.part.step(
                 min(left, EJECTION_PAUSE) if self.saving else left, temperature, plan.removals, self.saving
             )
-            if self.saving and not self._part.complete:
-                self._part.eject()
+            if self.saving and not self.part.complete:
+                self.part.eject()
             self._note()
         return iterations
 
     def settled(self, progress: float) -> bool:
         """Whether every customer has a place and the number of vehicles is no longer in question."""
         saved = not self._plan.vehicles_first or progress >= SAVING_UNTIL
-        return self._part.complete and saved and not self.saving
-
-    @property
-    def slots(self) -> int:
-        """How many vehicles may be used."""
-        return self._part.slots
-
-    @property
-    def price(self) -> float:
-        """As `RoutePart.price`."""
-        return self._part.price
+        return self.part.complete and saved and not self.saving
 
     def share(self, progress: float) -> float:
         """How much of the annealing is over at this point of the budget."""
@@ -73,18 +71,14 @@ class RouteAnnealing:
             return progress / SAVING_FROM
         return max(0.0, (progress - SAVING_UNTIL) / (1.0 - SAVING_UNTIL))
 
-    def current(self) -> Solution:
-        """The routes as they are now."""
-        return self._part.current()
-
     def best(self) -> tuple[Any, ...]:
         """The best complete solution; one with a route for each customer without a place where there is none."""
-        return unpack(*(self._part.current() if self._kept is None else self._kept))
+        return unpack(*(self.part.current() if self._kept is None else self._kept))
 
     def adopt(self, answer: Any) -> None:
         """Go on from the routes of another search."""
-        if len(answer) <= self._part.slots and not self.saving:
-            self._part = RoutePart(self._plan, self._rng, pack(answer), self.slots, price=self.price)
+        if len(answer) <= self.part.slots and not self.saving:
+            self.part = RoutePart(self._plan, self._rng, pack(answer), self.part.slots, price=self.part.price)
             self._note()
 
     def _vehicles(self) -> int:
@@ -93,22 +87,22 @@ class RouteAnnealing:
 
     def _restore(self) -> None:
         if self._kept is not None:
-            self._part = RoutePart(self._plan, self._rng, self._kept, len(self._kept[1]) - 1, price=self.price)
+            self.part = RoutePart(self._plan, self._rng, self._kept, len(self._kept[1]) - 1, price=self.part.price)
 
     def _drop_route(self) -> None:
         """Allow one vehicle less: the route whose customers were absent least often gives them to the bank."""
-        absent = self._part.absent
-        parts = unpack(*self._part.current())
+        absent = self.part.absent
+        parts = unpack(*self.part.current())
         dropped = int(np.argmin([absent[part].sum() for part in parts]))
         fewer = pack([part for r, part in enumerate(parts) if r != dropped])
-        self._part = RoutePart(self._plan, self._rng, fewer, max(1, len(parts) - 1), price=self.price)
-        self._part.absent[:] = absent
+        self.part = RoutePart(self._plan, self._rng, fewer, max(1, len(parts) - 1), price=self.part.price)
+        self.part.absent[:] = absent
 
     def _note(self) -> None:
         """Keep the best solution of the part where it is better than what is kept."""
-        if not math.isfinite(self._part.length):
+        if not math.isfinite(self.part.length):
             return
-        used = len(self._part.best()[1]) - 1 if self._plan.vehicles_first else 0
-        cost = self._plan.cost(self._part.length, used)
+        used = len(self.part.best()[1]) - 1 if self._plan.vehicles_first else 0
+        cost = self._plan.cost(self.part.length, used)
         if cost < self.cost:
-            self.cost, self._kept = cost, self._part.best()
+            self.cost, self._kept = cost, self.part.best()

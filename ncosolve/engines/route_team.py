@@ -76,16 +76,16 @@ class RouteTeam:
     def _share_out(self) -> None:
         """Draw the parts: routes that lean to the one or the other of two random customers."""
         plan, draw = self._plan, self._rngs[-1]
-        whole = together([part.current() for part in self._parts]) if self._parts else self._alone.current()
+        before = self._parts or [self._alone.part]
+        whole = together([part.current() for part in before])
         one, other = 1 + below(draw, plan.n - 1), 1 + below(draw, plan.n - 1)
         routes = unpack(*whole)
         order = np.argsort(leanings(plan.metric, *whole, one, other), kind="stable")
         share = np.cumsum([len(routes[r]) for r in order]) * self._threads / (plan.n - 1)
         groups = [[routes[r] for r in order[np.ceil(share) == k + 1]] for k in range(self._threads)]
         groups = [group for group in groups if group]
-        spare = (self._alone.slots - len(routes)) // len(groups)
-        prices = [part.price for part in self._parts] or [self._alone.price]
-        price = sum(prices) / len(prices)
+        spare = (self._alone.part.slots - len(routes)) // len(groups)
+        price = sum(part.price for part in before) / len(before)
         self._parts = []
         self._paces = [1.0] * len(groups)
         for rng, group in zip(self._rngs, groups, strict=False):

@@ -32,6 +32,7 @@ from ncosolve.search.routes import (
     SLACK,
     Routes,
     Stops,
+    joint,
     mark_changes,
 )
 from ncosolve.search.types import Floats, Ints
@@ -98,11 +99,7 @@ def eject(metric: Metric, stops: Stops, routes: Routes, rng: RandomState) -> boo
         work[counts[BANKED], BANK] = chosen[k]
         counts[BANKED] += 1
     insert(metric, stops, routes, c, where, behind)
-    numbers = routes.numbers
-    a, b = routes.link[c, PREV], routes.link[c, NEXT]
-    routes.costs[COST] += numbers[c, BEHIND] + numbers[c, AHEAD]
-    if slot[where, LENGTH] > 1:
-        routes.costs[COST] -= distance(metric, a, b)
+    routes.costs[COST] += routes.numbers[c, BEHIND] + routes.numbers[c, AHEAD] - joint(metric, routes, c)
     mark_changes(routes)
     return True
 
