@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from ncosolve.search.metric import tabulated
+from ncosolve.search.metric import computed, tabulated
 from ncosolve.search.neighbours import nearest, reaches
 from ncosolve.search.route_books import unlink
 from ncosolve.search.routes import BANKED, USED, Near, Stops
@@ -26,7 +26,7 @@ def problem(n, seed, timed, asymmetric=False, grid=100):
         visit[:, 1], visit[:, 2] = begin, begin + rng.integers(0, 60, n)
         visit[1:, 3] = rng.integers(0, 10, n - 1)
         visit[0] = 0, 0, (visit[1:, 2] + visit[1:, 3] + table[1:, 0]).max(), 0
-    metric = tabulated(table)
+    metric = tabulated(table) if asymmetric else computed("euclidean", "nint", coords)
     ruin = nearest(metric, 20, first=1)
     near = Near(ruin, ruin, reaches(metric, ruin))
     return metric, Stops(visit, 30.0, timed, not asymmetric, 10.0), near, table

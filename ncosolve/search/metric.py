@@ -25,7 +25,9 @@ class Metric(NamedTuple):
     kind, rounding : int
         One of the constants of this module.
     points : ndarray of float64, shape (n, 3)
-        Coordinates, the third 0 where there is none; without rows for a matrix.
+        Where each node is entered: coordinates, the third 0 where there is none; without rows for a matrix.
+    exits : ndarray of float64, shape (n, 3)
+        Where each node is left; the same array but for nodes that stand for several stops in a row.
     matrix : ndarray of float64, shape (n, n)
         Distances, row = from; without entries where they are computed.
     """
@@ -33,6 +35,7 @@ class Metric(NamedTuple):
     kind: int
     rounding: int
     points: Floats
+    exits: Floats
     matrix: Floats
 
 
@@ -41,12 +44,13 @@ def computed(kind: str, rounding: str, coords: Floats) -> Metric:
     points = np.zeros((len(coords), 3))
     points[:, : coords.shape[1]] = coords
     rule = CEIL if kind == "att" else _ROUNDINGS[rounding]  # TSPLIB's wording of att amounts to rounding up
-    return Metric(_KINDS[kind], rule, points, np.empty((0, 0)))
+    return Metric(_KINDS[kind], rule, points, points, np.empty((0, 0)))
 
 
 def tabulated(matrix: Floats) -> Metric:
     """A Metric that looks distances up in a matrix, float64 (n, n)."""
-    return Metric(MATRIX, EXACT, np.empty((0, 3)), np.array(matrix, np.float64))
+    nowhere = np.empty((0, 3))
+    return Metric(MATRIX, EXACT, nowhere, nowhere, np.array(matrix, np.float64))
 
 
 def size(metric: Metric) -> int:
@@ -56,7 +60,7 @@ def size(metric: Metric) -> int:
 
 @tight
 def distance(metric: Metric, i: int, j: int) -> float:
-    """The distance from node i to node j; equal to the last bit to what the problems' own check computes.
+    """The distance from the exit of node i to the entry of node j, that of the problems' own check to the last bit.
 
     It calls nothing and reads the fields one by one, so that it is inlined and no reference is counted: anything else
     costs 20 times as much.
@@ -65,9 +69,9 @@ def distance(metric: Metric, i: int, j: int) -> float:
         return metric.matrix[i, j]
     if i == j:
         return 0.0
-    dx = abs(metric.points[i, 0] - metric.points[j, 0])
-    dy = abs(metric.points[i, 1] - metric.points[j, 1])
-    dz = abs(metric.points[i, 2] - metric.points[j, 2])
+    dx = abs(metric.exits[i, 0] - metric.points[j, 0])
+    dy = abs(metric.exits[i, 1] - metric.points[j, 1])
+    dz = abs(metric.exits[i, 2] - metric.points[j, 2])
     if metric.kind == EUCLIDEAN:
         length = math.sqrt(dx * dx + dy * dy + dz * dz)
     elif metric.kind == MANHATTAN:
@@ -89,6 +93,21 @@ def distance(metric: Metric, i: int, j: int) -> float:
 
 def subset(metric: Metric, nodes: Ints) -> Metric:
     """The distances among some nodes, numbered anew in the order given."""
+    return condensed(metric, nodes, nodes)
+
+
+def condensed(metric: Metric, entries: Ints, exits: Ints) -> Metric:
+    """The distances among runs of nodes that are each visited as one: from the last of a run to the first of another.
+
+    Parameters
+    ----------
+    metric : Metric
+        Distances among n nodes.
+    entries, exits : ndarray of int64, shape (m,)
+        The first and the last node of each run; a node on its own is both.
+    """
     if metric.kind == MATRIX:
-        return metric._replace(matrix=np.ascontiguousarray(metric.matrix[np.ix_(nodes, nodes)]))
-    return metric._replace(points=metric.points[nodes])
+        return metric._replace(matrix=np.ascontiguousarray(metric.matrix[np.ix_(exits, entries)]))
+    points = metric.points[entries]
+    plain = entries is exits and metric.points is metric.exits
+    return metric._replace(points=points, exits=points if plain else metric.exits[exits])

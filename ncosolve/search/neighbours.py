@@ -17,7 +17,7 @@ WAITING_WEIGHT = 0.2
 
 
 def nearest(metric: Metric, k: int, first: int = 0) -> Int32s:
-    """The nearest nodes of each node, itself left out.
+    """The nearest nodes to go to from each node, itself left out.
 
     Parameters
     ----------
@@ -41,13 +41,14 @@ def nearest(metric: Metric, k: int, first: int = 0) -> Int32s:
         return _by_row(metric.matrix, k, first)
     from scipy.spatial import cKDTree  # takes a quarter of a second to import, and a matrix needs none
 
-    points = metric.points if metric.points[:, 2].any() else metric.points[:, :2]
+    columns = 3 if metric.points[:, 2].any() or metric.exits[:, 2].any() else 2
+    points, exits = metric.points[:, :columns], metric.exits[:, :columns]
     _, count = np.unique(points[:, 0] + 1j * points[:, 1], return_counts=True)
     if count.max() > HEAP:  # no tree can part equal points
         slightly = 1e-9 * max(1e-9, float(np.ptp(points, axis=0).max())) / n
-        points = np.column_stack([points, slightly * np.arange(n)])
+        points, exits = (np.column_stack([ends, slightly * np.arange(n)]) for ends in (points, exits))
     norm = {MANHATTAN: 1.0, MAXIMUM: np.inf}.get(metric.kind, 2.0)
-    found = cKDTree(points[first:]).query(points, k + 1, p=norm)[1] + first
+    found = cKDTree(points[first:]).query(exits, k + 1, p=norm)[1] + first
     own = found == np.arange(n)[:, None]
     own[~own.any(axis=1), -1] = True  # far duplicates or a depot that is no one's neighbour: drop the farthest
     lists = found[~own].reshape(n, k).astype(np.int32)

@@ -27,6 +27,10 @@ COST, BEST, PRICE = range(3)  # entries of Routes.costs
 class Stops(NamedTuple):
     """What is to be served; node 0 is the depot.
 
+    A node may stand for a run of customers that are visited as one: with their demand, the earliest and the latest
+    start from which no wait is left and none is late, and the time from that start to the end of the last service. It
+    is entered and left at different places (`ncosolve.search.metric.condensed`), so distances are not symmetric.
+
     Attributes
     ----------
     visit : ndarray of float64, shape (n, 4)

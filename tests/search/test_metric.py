@@ -5,7 +5,7 @@ from numba import njit
 from ncosolve.engines.arrays import metric_of
 from ncosolve.errors import EngineError
 from ncosolve.problems.distance import Distance
-from ncosolve.search.metric import computed, distance, subset, tabulated
+from ncosolve.search.metric import computed, condensed, distance, subset, tabulated
 
 
 @njit
@@ -50,3 +50,15 @@ def test_subset_keeps_distances():
     full = Distance("euclidean", "nint", coords).matrix()
     for metric in (computed("euclidean", "nint", coords), tabulated(full)):
         assert np.array_equal(table(subset(metric, nodes), 4), full[np.ix_(nodes, nodes)])
+
+
+def test_runs_are_entered_at_their_first_and_left_at_their_last_node():
+    coords = np.random.default_rng(4).uniform(0, 100, (20, 2))
+    first, last = np.array([0, 5, 2, 19]), np.array([0, 7, 2, 11])
+    full = Distance("euclidean", "nint", coords).matrix()
+    apart = ~np.eye(4, dtype=bool)
+    for metric in (computed("euclidean", "nint", coords), tabulated(full)):
+        runs = condensed(metric, first, last)
+        assert np.array_equal(table(runs, 4)[apart], full[np.ix_(last, first)][apart])
+        turned = condensed(runs, np.array([3, 1]), np.array([1, 3]))  # runs of runs
+        assert table(turned, 2)[0, 1] == full[7, 5]
