@@ -45,6 +45,8 @@ class NamedSolver:
     anytime : bool
         Whether what it has at some time is also what it would end with under that time limit: true of searches that do
         not plan ahead, false where a limit sets the pace (annealing) or where there is one answer at the end.
+    trained : bool
+        Whether there is a recipe for its weights (``ncosolve train``).
     path : Path
         Its folder.
     """
@@ -59,6 +61,7 @@ class NamedSolver:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     anytime: bool = False
+    trained: bool = False
 
     def missing(self) -> list[str]:
         """The packages it needs that are not installed."""
@@ -160,6 +163,7 @@ def _parse(file: Path) -> NamedSolver:
         parameters=table.get("parameters", {}),
         variants=table.get("variants", {}),
         anytime=bool(table.get("anytime", False)),
+        trained="train" in table,
     )
 
 

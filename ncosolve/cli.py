@@ -249,10 +249,11 @@ def generate(
 ) -> int:
     """Write random instances to files and print their names."""
     from ncosolve import formats
+    from ncosolve.formats.text import writable_folder
     from ncosolve.problems import generate as make
 
     options = dict(_key_value(text) for text in option or [])
-    _writable_folder(output, create=True)
+    writable_folder(output, create=True)
     for each in range(seed, seed + count):
         instance = make(problem, n, seed=each, **options)
         path = output / f"{instance.problem}-n{n}-s{each}{GENERATED_SUFFIX[instance.problem]}"
@@ -282,6 +283,54 @@ def solvers(
     text = terminal.catalogue(catalog.solvers().values()) if name is None else terminal.card(catalog.named(name))
     print(text, flush=True)
     return 0
+
+
+@app.command()
+def train(
+    solver: Annotated[str, typer.Argument(metavar="SOLVER", help="One of `ncosolve solvers` that has a recipe.")],
+    output: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Made if it is not there.")] = Path(
+        "trained"
+    ),
+    device: Annotated[str, typer.Option("--device", metavar="D", help="auto, cpu or cuda.")] = "auto",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    max_time: Annotated[
+        str | None, typer.Option("--max-time", metavar="T", help="When to stop: seconds, or 30m, or 2h.")
+    ] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the recipe, or its size; may be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0)] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes that make labels.")] = 1,
+) -> int:
+    """Train the network of a solver by the recipe in its folder.
+
+    The folder that comes of it is a solver too: name the one above it in NCOSOLVE_SOLVERS. Ctrl-C ends the run after
+    the step at hand, and --resume goes on from there. Several processes: torchrun -m ncosolve train ...
+    """
+    from ncosolve import training
+
+    with terminal.messages(logging.INFO), terminal.training_line(solver) as report:
+        whole = training.train(
+            solver, output, device, resume, _seconds(max_time), dict(map(_setting, change or [])), seed, jobs, report
+        )
+    if not whole:
+        return INTERRUPTED
+    if os.environ.get("RANK", "0") == "0":  # one of several processes under torchrun
+        print(output / "weights.safetensors", flush=True)
+    return 0
+
+
+def _seconds(text: str | None) -> float:
+    """Seconds of a text such as 90, 30m or 2h."""
+    if text is None:
+        return math.inf
+    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
+    with contextlib.suppress(ValueError):
+        value = float(text[:-1] if unit else text) * (unit or 1.0)
+        if 0.0 <= value < math.inf:
+            return value
+    raise InputError(f"is {text!r}, expected a time such as 90, 30m or 2h", where="--max-time")
 
 
 def _telling(function: Callable[..., int]) -> Callable[..., int]:
@@ -336,6 +385,7 @@ def _watching(file: str, job: _Job) -> "contextlib.AbstractContextManager[Callab
 
 def _destinations(files: Sequence[str], target: Path | None, suffix: str) -> list[Path | None]:
     """Where each file's output goes; refused before any search whose answer could not be written."""
+    from ncosolve.formats.text import writable_folder
     from ncosolve.record import stem
 
     if target is None:
@@ -350,20 +400,15 @@ def _destinations(files: Sequence[str], target: Path | None, suffix: str) -> lis
         raise InputError("would get two files of the same name", str(target))
     if not {path.resolve() for path in paths}.isdisjoint(Path(file).resolve() for file in files):
         raise InputError("is the instance itself, expected another file", str(target))
-    _writable_folder(paths[0].parent)
+    writable_folder(paths[0].parent)
     return [*paths]
 
 
-def _writable_folder(path: Path, create: bool = False) -> None:
-    try:
-        if create:
-            path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be made: {error.strerror}", str(path)) from None
-    if not path.is_dir():
-        raise InputError("is not a folder", str(path))
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise InputError("cannot be written to", str(path))
+def _setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.isidentifier():
+        raise InputError(f"is {text!r}, expected KEY=VALUE with the name of a setting", where="--set")
+    return key, value
 
 
 def _key_value(text: str) -> tuple[str, Any]:

@@ -16,6 +16,8 @@ class Deadline:
     ----------
     limit : float
         Seconds; ``math.inf`` for none.
+    spent : float
+        Seconds of it that have passed already.
 
     Attributes
     ----------
@@ -27,7 +29,7 @@ class Deadline:
         True once someone has asked to stop early (Ctrl-C, target reached).
     """
 
-    def __init__(self, limit: float = math.inf) -> None:
+    def __init__(self, limit: float = math.inf, spent: float = 0.0) -> None:
         try:
             seconds = math.nan if isinstance(limit, str | bool) else float(limit)
         except (TypeError, ValueError):
@@ -38,7 +40,7 @@ class Deadline:
         self.compiling = 0.0
         self.cancelled = False
         self.announced = False
-        self._start = time.perf_counter()
+        self._start = time.perf_counter() - spent
 
     def total(self) -> float:
         """Seconds since the start, compilation included."""

@@ -6,12 +6,13 @@ import math
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ncosolve import catalog
 from ncosolve.deadline import Deadline
-from ncosolve.engines.base import Incumbent, Outcome, Task
+from ncosolve.engines.base import Batch, Incumbent, Outcome, Proposals, Task
 from ncosolve.engines.bounds import lower_bound
 from ncosolve.errors import EngineError, Infeasible, InputError, MissingExtra, NoSolutionFound
 from ncosolve.problems.base import Answer, Problem, real, whole
@@ -34,6 +35,8 @@ def solve(
     target: float | None = None,
     max_iterations: int | None = None,
     on_improvement: Callable[[Solution], None] | None = None,
+    *,
+    proposals: Proposals | None = None,
 ) -> Solution:
     """Solve an instance and return the best feasible solution found by the time limit.
 
@@ -59,6 +62,8 @@ def solve(
         A limit on the engine's own unit of work.
     on_improvement : callable, optional
         Called with a Solution at each new incumbent.
+    proposals : Proposals, optional
+        What the solver proposed for a batch that holds this instance; `solve_many` sees to it.
 
     Returns
     -------
@@ -78,11 +83,9 @@ def solve(
     EngineError
         When the named solver failed and nothing feasible was found.
     """
-    if time_limit is None:
-        time_limit = TIME_LIMIT if max_iterations is None else math.inf
-    deadline = Deadline(time_limit)
+    deadline = Deadline(_seconds(time_limit, max_iterations), 0.0 if proposals is None else proposals.seconds)
     _validate(instance, device, target, on_improvement)
-    seed, threads = whole(seed, "seed", 0), 1 if threads is None else whole(threads, "threads")
+    seed, threads = whole(seed, "seed", 0), _threads(threads)
     max_iterations = None if max_iterations is None else whole(max_iterations, "max_iterations", 0)
     choices = _choices(instance, solver)
     reason = instance.clash()
@@ -109,6 +112,7 @@ def solve(
         device=device,
         start=_start(instance, start),
         max_iterations=max_iterations,
+        proposals=proposals,
     )
     with _interruptible(deadline):
         incumbent.bound = lower_bound(instance, deadline, max_iterations)
@@ -134,9 +138,54 @@ def prepare(instance: Problem, solver: str = "auto") -> None:
         start_compiler()
 
 
-def solve_many(instances: Iterable[Problem], **options: Any) -> list[Solution]:
-    """Solve several instances with the options of `solve`, one after another."""
-    return [solve(instance, **options) for instance in instances]
+def solve_many(instances: Iterable[Problem], solver: str = "auto", **options: Any) -> list[Solution]:
+    """Solve several instances with the options of `solve`, one after another.
+
+    A solver with a network runs it once for all instances of one problem and one size; the share of that time that
+    falls to an instance counts in its time limit.
+    """
+    given = list(instances)
+    proposals = {} if solver == "auto" else _propose(given, catalog.named(solver), options)
+    return [solve(instance, solver, proposals=proposals.get(k), **options) for k, instance in enumerate(given)]
+
+
+def _propose(
+    instances: Sequence[Problem], named: catalog.NamedSolver, options: Mapping[str, Any]
+) -> dict[int, Proposals]:
+    """What a solver's engine proposes for each instance of a batch, by its place; nothing where it proposes nothing."""
+    engine, proposals = named.load(), dict[int, Proposals]()
+    propose = getattr(engine, "propose", None)
+    if propose is None:
+        return proposals
+    alike: dict[tuple[str, int], list[int]] = {}
+    for k, instance in enumerate(instances):
+        if isinstance(instance, Problem) and instance.problem in named.problems:
+            alike.setdefault((instance.problem, instance.n), []).append(k)
+    for places in alike.values():
+        began = time.perf_counter()
+        batch = Batch(
+            [instances[k] for k in places],
+            Deadline(_seconds(options.get("time_limit"), options.get("max_iterations"))).limit,
+            seed=whole(options.get("seed", 0), "seed", 0),
+            threads=_threads(options.get("threads")),
+            device=options.get("device", "auto"),
+            parameters=_parameters(named, engine),
+            folder=named.path,
+        )
+        answers = propose(batch)
+        seconds = (time.perf_counter() - began) / len(places)
+        proposals.update({k: Proposals(made, seconds) for k, made in zip(places, answers, strict=True)})
+    return proposals
+
+
+def _seconds(time_limit: float | None, max_iterations: int | None) -> float:
+    if time_limit is None:
+        return TIME_LIMIT if max_iterations is None else math.inf
+    return time_limit
+
+
+def _threads(threads: int | None) -> int:
+    return 1 if threads is None else whole(threads, "threads")
 
 
 def _choices(instance: Problem, solver: str) -> list[catalog.NamedSolver]:
@@ -191,17 +240,23 @@ def _compiling(deadline: Deadline) -> contextlib.AbstractContextManager[None]:
 def _engine(named: catalog.NamedSolver, task: Task) -> Any:
     """The engine of a solver, if it takes the problem and the solver's parameters; they complete its own."""
     engine = named.load()
-    problem, known = task.instance.problem, getattr(engine, "PARAMETERS", {})
+    problem = task.instance.problem
     if problem not in engine.PROBLEMS:
         raise InputError(
             f"{named.engine!r} does not solve {problem}, only {', '.join(engine.PROBLEMS)}", where="engine"
         )
+    task.parameters, task.folder = _parameters(named, engine), named.path
+    return engine
+
+
+def _parameters(named: catalog.NamedSolver, engine: Any) -> Mapping[str, Any]:
+    """The parameters of a solver, completed by its engine's."""
+    known = getattr(engine, "PARAMETERS", {})
     for key in named.parameters:
         if key not in known:
             allowed = f"expected one of {', '.join(sorted(known))}" if known else "the engine has none"
             raise InputError(f"{key!r} is unknown, {allowed}", str(named.path / "solver.toml"), "parameters")
-    task.parameters = {**known, **named.parameters}
-    return engine
+    return {**known, **named.parameters}
 
 
 def _solution(incumbent: Incumbent, outcome: Outcome, used: str, seed: int) -> Solution:

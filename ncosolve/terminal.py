@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -110,6 +110,27 @@ def live_line(name: str, limit: float | None) -> Iterator[Callable[["Solution"],
         console=console, get_renderable=line.__rich__, refresh_per_second=REFRESH, transient=True, redirect_stdout=False
     ):
         yield line
+
+
+@contextlib.contextmanager
+def training_line(name: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
+    """Show how a training goes on, in a live line on a terminal and line by line elsewhere; yields what takes news."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True, markup=False, highlight=False)
+    if not console.is_terminal:
+        yield lambda told: print(_training(name, told), file=sys.stderr, flush=True)
+        return
+    with Live(name, console=console, auto_refresh=False, transient=True, redirect_stdout=False) as live:
+        yield lambda told: live.update(_training(name, told), refresh=True)
+
+
+def _training(name: str, told: Mapping[str, Any]) -> str:
+    if "labels" in told:
+        return f"{name}  labels {told['labels']}  {min(told['made'], told['of'])} / {told['of']}"
+    rest = [f"{key} {value:.4g}" for key, value in told.items() if key not in ("step", "seconds", "left")]
+    return "  ".join([name, f"step {told['step']}", f"{told['seconds']:.0f} s", *rest, f"{told['left']:.0f} s left"])
 
 
 def summary(solution: "Solution", record: dict[str, Any]) -> str:

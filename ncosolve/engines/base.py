@@ -2,8 +2,9 @@
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from ncosolve.deadline import Deadline
@@ -92,6 +93,41 @@ class Incumbent:
         )
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Instances of one problem and one size for which an engine is asked for proposals; fields as in `Task`.
+
+    Attributes
+    ----------
+    seconds : float
+        The time limit of each, of which proposals are to take a small share.
+    """
+
+    instances: Sequence[Any]
+    seconds: float
+    seed: int
+    threads: int
+    device: str
+    parameters: Mapping[str, Any]
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Answers that an engine's ``propose`` made for one instance of a batch.
+
+    Attributes
+    ----------
+    answers : sequence
+        Best first.
+    seconds : float
+        This instance's share of the time that the batch took.
+    """
+
+    answers: Sequence[Any]
+    seconds: float
+
+
 @dataclass
 class Task:
     """What an engine is asked to do.
@@ -105,13 +141,17 @@ class Task:
     incumbent : Incumbent
         Where to offer answers; it may hold the user's start already.
     seed, threads, device
-        As given to `ncosolve.solve`, "auto" resolved.
+        As given to `ncosolve.solve`.
     start : Answer, optional
         The user's start in canonical form, feasible or not.
     max_iterations : int, optional
         A limit in the engine's own unit of work.
     parameters : mapping
         The engine's ``PARAMETERS`` with what the solver's folder sets.
+    folder : Path
+        The solver's, where its weights are.
+    proposals : Proposals, optional
+        What the engine proposed for a batch that holds this instance.
     """
 
     instance: Any
@@ -123,6 +163,8 @@ class Task:
     start: Answer | None = None
     max_iterations: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path = Path()
+    proposals: Proposals | None = None
 
     def over(self, iterations: int = 0) -> bool:
         """Whether to stop: time is up, someone cancelled, or the iterations are used up."""
@@ -165,7 +207,8 @@ class Engine(Protocol):
 
     PROBLEMS: tuple[str, ...]
     """The problems it can take. An engine with parameters has a mapping ``PARAMETERS`` of their defaults beside it; a
-    solver.toml may then set these and no others."""
+    solver.toml may then set these and no others. One with a network may have a function ``propose`` beside ``run``, see
+    `ncosolve.engines.lmask`: `ncosolve.solve_many` calls it once for all instances of one problem and one size."""
 
     def run(self, task: Task) -> Outcome:
         """Search until ``task.over()``, offering answers to ``task.incumbent``."""

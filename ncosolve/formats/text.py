@@ -93,6 +93,19 @@ def save(path: str | os.PathLike[str], data: str | bytes) -> None:
         raise InputError(f"cannot be written: {_reason(error)}", str(path)) from None
 
 
+def writable_folder(path: Path, create: bool = False) -> None:
+    """Make sure that files can be written to a folder, made first with ``create``; InputError where they cannot."""
+    try:
+        if create:
+            path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made: {error.strerror}", str(path)) from None
+    if not path.is_dir():
+        raise InputError("is not a folder", str(path))
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise InputError("cannot be written to", str(path))
+
+
 def _reason(error: Exception) -> str:
     return (getattr(error, "strerror", None) or str(error)).lower()
 
