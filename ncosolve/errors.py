@@ -1,5 +1,7 @@
 """What can go wrong, as types: bad input, nothing found, proved infeasible, something not installed."""
 
+from collections.abc import Sequence
+
 
 class NcosolveError(Exception):
     """Any error that ncosolve raises on purpose; its text is one line for the user."""
@@ -28,7 +30,19 @@ class InputError(NcosolveError, ValueError):
 
 
 class NoSolutionFound(NcosolveError):  # noqa: N818 - a state of the search, named so in the API
-    """The time was up before any feasible solution was found; nothing is proved."""
+    """The time was up before any feasible solution was found; nothing is proved.
+
+    Parameters
+    ----------
+    problem : str
+        What was tried, and what it came to.
+    violations : sequence of str, optional
+        What the least violating candidate violates.
+    """
+
+    def __init__(self, problem: str, violations: Sequence[str] = ()) -> None:
+        self.violations = tuple(violations)
+        super().__init__(problem)
 
 
 class Infeasible(NcosolveError):  # noqa: N818 - a proved fact about the instance

@@ -117,7 +117,7 @@ def unsolved(instance: Problem, error: NcosolveError, file: str, solver: str, se
         "status": "infeasible" if isinstance(error, Infeasible) else "no_solution",
         "cost": None,
         "feasible": False,
-        "violations": [],
+        "violations": list(getattr(error, "violations", ())),
         "bound": None,
         "gap": None,
         "best_known": number(best_known(instance, file)),

@@ -124,7 +124,9 @@ def solve(
     if incumbent.answer is None:
         if outcome.infeasible:
             raise Infeasible(outcome.infeasible)
-        raise NoSolutionFound(_nothing(incumbent, used, outcome.note))
+        refused = () if incumbent.refused is None else incumbent.refused.violations
+        violations = [str(violation) for violation in refused]
+        raise NoSolutionFound(_nothing(incumbent, used, outcome.note, violations), violations)
     return _solution(incumbent, outcome, used, seed)
 
 
@@ -281,13 +283,13 @@ def _solution(incumbent: Incumbent, outcome: Outcome, used: str, seed: int) -> S
     )
 
 
-def _nothing(incumbent: Incumbent, used: str, note: str) -> str:
+def _nothing(incumbent: Incumbent, used: str, note: str, violations: Sequence[str]) -> str:
     seconds = incumbent.deadline.elapsed()
     text = f"no feasible solution found by {used} in {seconds:.1f} s"
     if note:
         text += f"; {note}"
-    if incumbent.refused is not None:
-        text += f"; the last candidate violates {'; '.join(map(str, incumbent.refused.violations))}"
+    if violations:
+        text += f"; the least violating candidate violates {'; '.join(violations)}"
     return text
 
 

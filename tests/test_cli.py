@@ -166,7 +166,9 @@ def test_proved_infeasible_is_exit_code_1_with_the_reason(ncosolve, write):
     assert [key for key in result if key not in ("reason", "tour", "version")] == KEYS
 
 
-@pytest.mark.parametrize("error", [NoSolutionFound("nothing in 0.1 s"), EngineError("it broke")])
+@pytest.mark.parametrize(
+    "error", [NoSolutionFound("nothing in 0.1 s", ["time window: node 1, by 5"]), EngineError("it broke")]
+)
 def test_no_solution_is_exit_code_1(ncosolve, write, monkeypatch, error):
     def fail(*_, **__):
         raise error
@@ -175,6 +177,7 @@ def test_no_solution_is_exit_code_1(ncosolve, write, monkeypatch, error):
     code, out, err = ncosolve("solve", write("a.tsp", SQUARE), "--json", "--seed", "3")
     result = json.loads(out)
     assert (code, result["status"], result["reason"], result["seed"]) == (1, "no_solution", str(error), 3)
+    assert result["violations"] == list(getattr(error, "violations", []))
     assert str(error) in one_line(err)
 
 

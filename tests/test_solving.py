@@ -163,8 +163,23 @@ def test_an_answer_that_breaks_a_constraint_never_gets_through(engine):
         return Outcome(optimal=True, bound=1.0)
 
     engine(run)
-    with pytest.raises(NoSolutionFound, match="time window: node 1, by 5"):
+    with pytest.raises(NoSolutionFound, match="time window: node 1, by 5") as raised:
         solve(instance)
+    assert raised.value.violations == ("time window: node 1, by 5",)
+
+
+def test_the_least_violating_candidate_is_told(engine):
+    instance = ncosolve.TSPTW(coords=[[0, 0], [1, 0], [-1, 0]], ready_time=[0, 0, 0], due_date=[9, 1, 1.5])
+
+    def run(task):
+        for tour in ([0, 2, 1], [0, 1, 2], [0, 2, 1]):
+            assert not task.incumbent.offer(tour)
+        return Outcome()
+
+    engine(run)
+    with pytest.raises(NoSolutionFound) as raised:
+        solve(instance)
+    assert raised.value.violations == ("time window: node 2, by 1.5",)
 
 
 def test_a_failing_engine_is_one_line_or_the_next_choice(engine):

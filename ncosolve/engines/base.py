@@ -33,6 +33,8 @@ class Incumbent:
 
     Attributes
     ----------
+    refused : Check or None
+        Of the least violating answer among those that were not feasible.
     bound : float or None
         A proved bound on the objective; once an answer meets it, the deadline is cancelled.
     """
@@ -66,7 +68,8 @@ class Incumbent:
         with self._lock:
             self.iterations = max(self.iterations, iterations)
             if not check.feasible:
-                self.refused = check
+                if self.refused is None or _violation(check) < _violation(self.refused):
+                    self.refused = check
                 log.debug("an answer was refused: %s", "; ".join(map(str, check.violations)))
                 return False
             key = self.instance.order(answer, check.cost)
@@ -91,6 +94,11 @@ class Incumbent:
         return (
             self.instance.order(self.answer, self.cost)[-1] <= self.instance.order(self.answer, value)[-1] + tolerance
         )
+
+
+def _violation(check: Check) -> tuple[int, float]:
+    """How much is violated: kinds of constraints first, then by how much."""
+    return len(check.violations), sum(violation.worst for violation in check.violations)
 
 
 @dataclass(frozen=True)
