@@ -122,7 +122,10 @@ def solve(
     rounding: RoundingOption = None,
     max_vehicles: VehiclesOption = None,
     objective: Annotated[
-        str | None, typer.Option("--objective", metavar="O", help="distance, or vehicles to minimise the fleet first.")
+        str | None,
+        typer.Option(
+            "--objective", metavar="O", help="distance, or vehicles to minimise the fleet first; makespan (TSPTW)."
+        ),
     ] = None,
     start: Annotated[Path | None, typer.Option("--start", metavar="FILE", help="A solution to start from.")] = None,
     target: Annotated[float | None, typer.Option("--target", metavar="COST", help="Stop at this cost.")] = None,

@@ -63,7 +63,7 @@ def _same_convention(row: dict[str, str], instance: Any, routes: int | None) -> 
     if row["rounding"] != "any" and row["rounding"] != instance.distance.rounding:
         return False
     if instance.kind != "routes":
-        return True
+        return getattr(instance, "objective", "distance") == "distance"
     vehicles = int(row["vehicles"]) if row["vehicles"] else None
     if vehicles is not None and instance.max_vehicles is not None and vehicles > instance.max_vehicles:
         return False

@@ -247,6 +247,8 @@ def _engine(named: catalog.NamedSolver, task: Task) -> Any:
         raise InputError(
             f"{named.engine!r} does not solve {problem}, only {', '.join(engine.PROBLEMS)}", where="engine"
         )
+    if getattr(task.instance, "objective", "") == "makespan" and not getattr(engine, "MAKESPAN", False):
+        raise InputError(f"{named.name!r} does not minimise the makespan", where="solver")
     task.parameters, task.folder = _parameters(named, engine), named.path
     return engine
 

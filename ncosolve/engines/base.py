@@ -215,8 +215,9 @@ class Engine(Protocol):
 
     PROBLEMS: tuple[str, ...]
     """The problems it can take. An engine with parameters has a mapping ``PARAMETERS`` of their defaults beside it; a
-    solver.toml may then set these and no others. One with a network may have a function ``propose`` beside ``run``, see
-    `ncosolve.engines.lmask`: `ncosolve.solve_many` calls it once for all instances of one problem and one size."""
+    solver.toml may then set these and no others. One that can minimise the makespan says ``MAKESPAN = True``. One with
+    a network may have a function ``propose``, see `ncosolve.engines.lmask`: `ncosolve.solve_many` calls it once for all
+    instances of one problem and one size."""
 
     def run(self, task: Task) -> Outcome:
         """Search until ``task.over()``, offering answers to ``task.incumbent``."""

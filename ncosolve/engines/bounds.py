@@ -26,7 +26,7 @@ def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | Non
     max_iterations : int, optional
         Where it is given, the work does not depend on the clock.
     """
-    if instance.problem == "milp" or instance.n < 3:
+    if instance.problem == "milp" or instance.n < 3 or getattr(instance, "objective", "") == "makespan":
         return None
     from ncosolve.compilation import left_out  # imports Numba
 

@@ -1,6 +1,6 @@
 """Exact dynamic programming for few nodes: proves the optimum, or that there is no feasible answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ncosolve.search.label_setting import Arcs, Limits, Tour, conflict, shortest
 from ncosolve.search.route_partition import Routes, best_partition, cheapest_routes
 
 PROBLEMS = ("tsp", "cvrp", "vrptw", "tsptw", "tspdl")
+MAKESPAN = True
 
 PARAMETERS = {"labels": 3_000_000}
 """Labels made before it gives up."""
@@ -25,6 +26,8 @@ SOON = 30
 GIVEN_UP = "the exact search was given up: too many nodes for the labels or the time that it has"
 LEEWAY = 1.001
 """Windows get the tolerance of the independent check and a trifle, for sums in another order round otherwise."""
+SOONER = 1e-9
+"""A makespan that is lower by no more than this is not looked for, relative to it."""
 NAMED = 12
 """Up to so many nodes are named when they clash."""
 
@@ -98,6 +101,8 @@ def run(task: Task) -> Outcome:
             task.incumbent.offer([[customer] for customer in range(1, task.instance.n)], 1)
         return outcome or Outcome(1, note=GIVEN_UP)
     form = tour_form(task.instance)
+    if minimises_makespan(task.instance):
+        return _prove_makespan(task, form, limits) or Outcome(1, note=GIVEN_UP)
     unhurried = task.instance.n <= SOON
     beam_limits = Limits(width=BEAM) if unhurried else Limits(width=BEAM, over=task.deadline.over)
     beam = shortest_tour(form.arcs, below(task, task.incumbent.cost), beam_limits)
@@ -121,6 +126,8 @@ def prove_tour(task: Task, form: TourForm, limits: Limits, known: Tour | None = 
     known : Tour, optional
         What was found below the incumbent so far.
     """
+    if minimises_makespan(task.instance):
+        return _prove_makespan(task, form, limits)
     known = known or Tour(None, np.inf, False)
     upper = min(task.incumbent.cost, known.cost)
     found = known if known.complete else shortest_tour(form.arcs, below(task, upper), limits)
@@ -132,6 +139,35 @@ def prove_tour(task: Task, form: TourForm, limits: Limits, known: Tour | None = 
     elif task.incumbent.answer is None:
         return Outcome(1, infeasible=_reason(task, form))
     return _optimal(task, min(upper, found.cost))
+
+
+def minimises_makespan(instance: Any) -> bool:
+    """Whether it is a TSPTW of which the time of the return is to be minimised."""
+    return bool(getattr(instance, "objective", "") == "makespan")
+
+
+def sooner(instance: Any, makespan: float) -> float:
+    """When a tour must be back to be better: whole numbers leave a gap."""
+    times = np.concatenate([instance.ready_time, instance.service_time])
+    if instance.distance.integral and (times == np.floor(times)).all():
+        return makespan - 0.5
+    return makespan - SOONER * max(1.0, abs(makespan))
+
+
+def _prove_makespan(task: Task, form: TourForm, limits: Limits) -> Outcome | None:
+    """Ask for any tour that is back sooner than the incumbent, until there is none."""
+    arcs = replace(form.arcs, cost=np.zeros_like(form.arcs.cost), due=form.arcs.due.copy())
+    while True:
+        if task.incumbent.answer is not None:
+            arcs.due[0] = min(arcs.due[0], sooner(task.instance, task.incumbent.cost))
+        found = shortest_tour(arcs, limits=limits)
+        if found.nodes is not None and task.incumbent.offer(found.nodes, 1):
+            continue
+        if found.nodes is not None or not found.complete:
+            return None
+        if task.incumbent.answer is None:
+            return Outcome(1, infeasible=_reason(task, form))
+        return Outcome(1, bound=task.incumbent.cost, optimal=True)
 
 
 def below(task: Task, cost: float) -> float:

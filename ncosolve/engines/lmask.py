@@ -23,6 +23,7 @@ from ncosolve.problems.base import IntArray
 log = logging.getLogger("ncosolve")
 
 PROBLEMS = window_search.PROBLEMS
+MAKESPAN = True
 PARAMETERS = {"weights": "", "budget": 200, "rounds": 2, **window_search.PARAMETERS}
 """The file of the weights in the solver's folder, none for nearest-first; backtracks a tour may take; how often eight
 tours an instance are proposed, likeliest first, then sampled; and those of the search."""
@@ -41,9 +42,8 @@ SPREAD = 0.3
 def run(task: Task) -> Outcome:
     """Propose tours, then search from the best; see `ncosolve.engines.base.Engine`."""
     proposed = task.proposals.answers if task.proposals is not None else _propose_alone(task)
-    for tour in proposed:
-        if task.incumbent.offer(tour):
-            break
+    for tour in proposed:  # all of them: the cheapest is not the one that is back first
+        task.incumbent.offer(tour)
     return window_search.run(task)
 
 

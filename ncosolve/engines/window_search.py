@@ -1,5 +1,6 @@
 """Our own engine for one tour within windows or draft limits: ruin and recreate, and a proof where they are tight."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from ncosolve.engines.base import Outcome, Task
 from ncosolve.engines.debug import DEBUG
-from ncosolve.engines.exact import TourForm, prove_tour, tour_form
+from ncosolve.engines.exact import TourForm, minimises_makespan, prove_tour, sooner, tour_form
 from ncosolve.engines.search_loop import run_searches
 from ncosolve.errors import EngineError
 from ncosolve.problems.base import IntArray
@@ -15,6 +16,9 @@ from ncosolve.search.label_setting import Limits, shortest_tour
 from ncosolve.search.time_warp import (
     BEST_COST,
     BEST_LATE,
+    MOST,
+    UNIT,
+    WEIGHT,
     Windows,
     cost_scale,
     make_state,
@@ -24,6 +28,7 @@ from ncosolve.search.time_warp import (
 from ncosolve.search.windowed_tour import improve
 
 PROBLEMS = ("tsptw", "tspdl")
+MAKESPAN = True
 
 LEEWAY = 0.1
 """The share of the check's tolerance that the search uses."""
@@ -44,6 +49,9 @@ BEAM = 300
 LARGEST_PROOF = 300
 """Up to this many nodes it is made."""
 CHUNK = 100
+PRICE, HEAT = 50.0, 100.0
+"""Of a search for the makespan: what lateness costs once some tour was on time, in units as in `time_warp.WEIGHTS`, and
+by how much the temperature is higher."""
 LATE_COST = 1e100
 """Above the cost of any tour."""
 
@@ -54,29 +62,38 @@ def run(task: Task) -> Outcome:
         task.incumbent.offer(np.arange(task.instance.n))
         return Outcome()
     form = tour_form(task.instance, LEEWAY)
-    windows = make_windows(form.arcs.cost, form.arcs.time, form.arcs.ready, form.arcs.due)
+    make = _maker(task.instance, form)
     order = _first_order(task, form)
     done, labels = 0, int(task.parameters.get("labels", PARAMETERS["labels"]))
     if task.instance.problem in PROBLEMS and task.instance.n <= LARGEST_PROOF and labels > 0:
-        probe = WindowSearch(windows, form, order, task.seed)
+        probe = make(order, task.seed)
         probe.advance(0, 0.0)  # compiles
         done = _probe(task, probe)
         order = form.turn(probe.best())
         outcome = _proof(task, labels)
         if outcome is not None:
             return replace(outcome, iterations=done)
-        if task.incumbent.answer is None:
+        if task.incumbent.answer is None and not task.over():
             beam = shortest_tour(form.arcs, limits=Limits(width=BEAM, over=task.over))
             order = order if beam.nodes is None else beam.nodes
     rest = task
     if task.max_iterations is not None:
         rest = replace(task, max_iterations=task.max_iterations - done)
-    return Outcome(done + run_searches(rest, lambda seed: WindowSearch(windows, form, order, seed), CHUNK))
+    return Outcome(done + run_searches(rest, lambda seed: make(order, seed), CHUNK))
 
 
 def run_without_windows(task: Task) -> Outcome:
     """Search for a shortest tour where no windows are given; costs may be asymmetric."""
     return run(task)
+
+
+def _maker(instance: Any, form: TourForm) -> "Callable[[IntArray, int], WindowSearch]":
+    """What makes a search from a tour and a seed, by the instance's objective."""
+    arcs = form.arcs
+    if minimises_makespan(instance):
+        return lambda order, seed: MakespanSearch(instance, form, order, seed)
+    windows = make_windows(arcs.cost, arcs.time, arcs.ready, arcs.due)
+    return lambda order, seed: WindowSearch(windows, form, order, seed)
 
 
 def _first_order(task: Task, form: TourForm) -> IntArray:
@@ -166,3 +183,41 @@ class WindowSearch:
     def _cost_of(self, answer: Any) -> float:
         nodes = self._form.turn(answer)
         return float(self._windows.cost[nodes, np.roll(nodes, -1)].sum())
+
+
+class MakespanSearch(WindowSearch):
+    """A window search for the tour that is back first: the depot closes a little earlier after each success.
+
+    Parameters
+    ----------
+    instance : TSPTW
+        What is solved.
+    form, order, seed
+        As in `WindowSearch`.
+    """
+
+    def __init__(self, instance: Any, form: TourForm, order: IntArray, seed: int) -> None:
+        arcs = form.arcs
+        self._instance, self._soonest, self._makespan = instance, order, np.inf
+        super().__init__(make_windows(arcs.time, arcs.time, arcs.ready, arcs.due), form, order, seed)
+        self._scale *= HEAT
+
+    def _key(self) -> float:
+        """When the soonest tour is back; above any such time while none is on time."""
+        numbers = self._state.numbers
+        if numbers[BEST_LATE] == 0.0 and numbers[BEST_COST] < LATE_COST:
+            self._soonest = super().best()
+            self._makespan = self._cost_of(self._soonest)
+            self._windows.due[0] = sooner(self._instance, self._makespan)
+            self._state.current[:] = self._state.best
+            numbers[BEST_COST] = LATE_COST  # whatever is on time now is better, however long it is
+            numbers[MOST] = numbers[WEIGHT] = PRICE * numbers[UNIT]
+            take_current(self._windows, self._state)
+        return self._makespan if self._makespan < np.inf else super()._key()
+
+    def best(self) -> IntArray:
+        """The tour that is back first; while none is on time, the least late."""
+        return self._soonest if self._makespan < np.inf else super().best()
+
+    def _cost_of(self, answer: Any) -> float:
+        return float(self._instance.check(answer).cost)

@@ -74,7 +74,7 @@ def read(
     max_vehicles : int, optional
         The most routes allowed, for CVRP and VRPTW.
     objective : str, optional
-        "distance" or "vehicles", for CVRP and VRPTW.
+        "distance" or "vehicles", for CVRP and VRPTW; "distance" or "makespan" for TSPTW.
 
     Returns
     -------
@@ -95,9 +95,9 @@ def read(
             instance = _overrides().as_problem(instance, problem)
         if rounding is not None:
             instance = _overrides().with_rounding(instance, rounding)
-        fleet = {"max_vehicles": max_vehicles, "objective": objective}
-        changes = {key: value for key, value in fleet.items() if value is not None}
-        return _overrides().with_fleet(instance, **changes) if changes else instance
+        options = {"max_vehicles": max_vehicles, "objective": objective}
+        changes = {key: value for key, value in options.items() if value is not None}
+        return _overrides().with_options(instance, **changes) if changes else instance
     except InputError as error:
         raise error.within(str(file)) from None
 

@@ -76,7 +76,9 @@ def _routing_arrays(batch: Sequence[Any]) -> dict[str, NDArray[Any]]:
     if hasattr(first, "capacity"):
         arrays["capacity"] = np.array([each.capacity for each in batch])
         limits = [FREE if each.max_vehicles is None else each.max_vehicles for each in batch]
-        arrays |= {"max_vehicles": np.array(limits), "objective": np.array(first.objective)}
+        arrays["max_vehicles"] = np.array(limits)
+    if hasattr(first, "objective"):
+        arrays["objective"] = np.array(first.objective)
     return arrays
 
 
@@ -185,6 +187,7 @@ def _routings(arrays: Arrays, problem: str, sizes: list[int]) -> list[Any]:
         limits = _array(arrays, "max_vehicles", (count,)).tolist()
         fields["capacity"] = _array(arrays, "capacity", (count,)).tolist()
         fields["max_vehicles"] = [None if limit == FREE else limit for limit in limits]
+    if "objective" in wanted:
         fields["objective"] = [_word(arrays, "objective")] * count
     return [
         made(

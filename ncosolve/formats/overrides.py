@@ -9,6 +9,7 @@ from ncosolve.problems.base import replace
 from ncosolve.problems.distance import round_lengths
 
 _DATA = ("distance", "demand", "capacity", "ready_time", "due_date", "service_time", "draft_limit")
+_OPTIONS = {"max_vehicles": ("cvrp", "vrptw"), "objective": ("cvrp", "vrptw", "tsptw")}
 _TIMES = ("ready_time", "due_date", "service_time")
 
 
@@ -47,8 +48,9 @@ def with_rounding(instance: Any, rounding: str) -> Any:
     return replace(instance, **changes)
 
 
-def with_fleet(instance: Any, **changes: Any) -> Any:
-    """The instance with another ``max_vehicles`` or ``objective``; InputError for a problem without a fleet."""
-    if instance.problem not in ("cvrp", "vrptw"):
-        raise InputError(f"does not apply to {instance.problem}, only to cvrp and vrptw", where=next(iter(changes)))
+def with_options(instance: Any, **changes: Any) -> Any:
+    """The instance with another ``max_vehicles`` or ``objective``; InputError for a problem that has none."""
+    for key in changes:
+        if instance.problem not in _OPTIONS[key]:
+            raise InputError(f"does not apply to {instance.problem}, only to {', '.join(_OPTIONS[key])}", where=key)
     return replace(instance, **changes)

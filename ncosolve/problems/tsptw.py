@@ -9,15 +9,18 @@ from numpy.typing import ArrayLike
 from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, describe, positive, whole
 from ncosolve.problems.distance import Distance
 from ncosolve.problems.randomness import legacy_generator, one_of
-from ncosolve.problems.windows import lateness, put_windows, window_clash
+from ncosolve.problems.windows import lateness, put_windows, timing, window_clash
+
+OBJECTIVES = ("distance", "makespan")
+"""What may be minimised."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class TSPTW:
     """A travelling salesman problem with time windows; node 0 is the depot.
 
-    The tour starts at the ready time of the depot and must be back by its due date. Waiting is allowed and free: the
-    objective is the sum of the distances along the tour.
+    The tour starts at the ready time of the depot and must be back by its due date. Waiting is allowed and, where the
+    objective is the sum of the distances along the tour, free.
 
     Parameters
     ----------
@@ -26,12 +29,14 @@ class TSPTW:
     ready_time, due_date : array_like, shape (n,)
         The window in which a visit may start.
     service_time : array_like, shape (n,), optional
-        Time spent at each node, not part of the objective; 0 when not given.
+        Time spent at each node, not part of the distance; 0 when not given.
+    objective : str
+        "distance", or "makespan": the time at which the tour is back.
 
     Raises
     ------
     InputError
-        When the arrays do not fit together, or a window closes before it opens.
+        When the arrays do not fit together, the objective is unknown, or a window closes before it opens.
     """
 
     problem: ClassVar[str] = "tsptw"
@@ -40,6 +45,7 @@ class TSPTW:
     ready_time: FloatArray
     due_date: FloatArray
     service_time: FloatArray
+    objective: str
     name: str
 
     __repr__ = describe
@@ -53,10 +59,12 @@ class TSPTW:
         service_time: ArrayLike | None = None,
         coords: ArrayLike | None = None,
         rounding: str = "exact",
+        objective: str = "distance",
         name: str = "",
     ) -> None:
         object.__setattr__(self, "distance", Distance.of(distance, coords, rounding))
         put_windows(self, ready_time, due_date, service_time)
+        object.__setattr__(self, "objective", one_of(objective, OBJECTIVES, "objective"))
         object.__setattr__(self, "name", name)
 
     @property
@@ -73,9 +81,12 @@ class TSPTW:
         return (cost,)
 
     def check(self, answer: IntArray) -> Check:
-        """The sum of distances along the closed tour; violations: time window."""
+        """The sum of distances along the closed tour, or when it is back; violations: time window."""
         tour = self.answer(answer)
-        cost = self.distance.total(np.append(tour, tour[0]))
+        if self.objective == "makespan":
+            cost = float(timing(self, (tour[1:],))[1][0])
+        else:
+            cost = self.distance.total(np.append(tour, tour[0]))
         return Check(cost, tuple(lateness(self, (tour[1:],))))
 
     def clash(self) -> str | None:

@@ -25,7 +25,13 @@ def put_windows(instance: Any, ready_time: Any, due_date: Any, service_time: Any
 
 
 def lateness(instance: Any, routes: tuple[IntArray, ...]) -> list[Violation]:
-    """Visits after the due date, and returns to the depot after its due date.
+    """Visits after the due date, and returns to the depot after its due date."""
+    late, _ = timing(instance, routes)
+    return worst("time window", np.where(late > time_tolerance(instance.due_date), late, 0.0), "node")
+
+
+def timing(instance: Any, routes: tuple[IntArray, ...]) -> tuple[FloatArray, FloatArray]:
+    """How late each node is visited, and when each route is back.
 
     Every route leaves the depot at its ready time; service starts at the ready time of a node or on arrival, whichever
     is later, and must start by its due date; lateness is carried on.
@@ -47,7 +53,7 @@ def lateness(instance: Any, routes: tuple[IntArray, ...]) -> list[Violation]:
         np.maximum.at(late, there, excess)
         active &= there != 0
         here = there
-    return worst("time window", np.where(late > time_tolerance(instance.due_date), late, 0.0), "node")
+    return late, clock
 
 
 def time_tolerance(due_date: FloatArray) -> FloatArray:

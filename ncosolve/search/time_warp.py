@@ -22,9 +22,10 @@ NEIGHBOURS = 24
 """Related nodes kept for each node."""
 WEIGHTS = 0.05, 2.0, 50.0, 10_000.0
 """Least, first, largest price of lateness, and that while no tour was on time; in units of mean cost by mean time."""
-COST, LATE, BEST_COST, BEST_LATE, WEIGHT, LEAST, UNIT, ASTRAY = range(8)
+COST, LATE, BEST_COST, BEST_LATE, WEIGHT, LEAST, MOST, UNIT, ASTRAY = range(9)
 """What the entries of `State.numbers` hold: of the current tour, of the best one; the price of lateness, the least that
-it may fall to, its unit; and for how many iterations the current tour has been late."""
+it may fall to, the most that it may rise to once a tour was on time, its unit; and for how many iterations the current
+tour has been late."""
 
 
 class Windows(NamedTuple):
@@ -110,7 +111,7 @@ def make_state(windows: Windows, tour: ArrayLike, seed: int) -> State:
         piece=np.zeros(n, np.int64),
         extent=np.zeros(n, np.int64),
         marked=np.zeros(n, np.bool_),
-        numbers=np.array([0.0, 0.0, 0.0, np.inf, WEIGHTS[1] * unit, WEIGHTS[0] * unit, unit, 0.0]),
+        numbers=np.array([0.0, 0.0, 0.0, np.inf, *(unit * WEIGHTS[k] for k in (1, 0, 2)), unit, 0.0]),
         random=seed_state(seed),
     )
     take_current(windows, state)

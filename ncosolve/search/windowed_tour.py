@@ -12,11 +12,11 @@ from ncosolve.search.jit import inner, tight
 from ncosolve.search.random import below, uniform
 from ncosolve.search.time_warp import (
     ASTRAY,
-    BEST_COST,
     BEST_LATE,
     COST,
     LATE,
     LEAST,
+    MOST,
     UNIT,
     WEIGHT,
     WEIGHTS,
@@ -27,6 +27,7 @@ from ncosolve.search.time_warp import (
     look_backward,
     look_forward,
     piece_of,
+    take_current,
     tour_cost,
 )
 
@@ -263,10 +264,10 @@ def _two_opt(windows: Windows, state: State, taken: int) -> float:
 
 
 @tight
-def _price(state: State) -> None:
+def _price(windows: Windows, state: State) -> None:
     """Let lateness become dearer while the tour is late, and cheaper otherwise."""
     n, numbers = len(state.marked), state.numbers
-    largest = numbers[UNIT] * (WEIGHTS[3] if numbers[BEST_LATE] > 0.0 else WEIGHTS[2])
+    largest = numbers[UNIT] * WEIGHTS[3] if numbers[BEST_LATE] > 0.0 else numbers[MOST]
     if numbers[LATE] == 0.0:
         numbers[ASTRAY] = 0.0
         numbers[WEIGHT] = max(numbers[WEIGHT] * (1.0 - 1.0 / n), numbers[LEAST])
@@ -275,7 +276,8 @@ def _price(state: State) -> None:
     numbers[WEIGHT] = min(numbers[WEIGHT] * (1.0 + 3.0 / n), largest)
     if numbers[ASTRAY] > min(TRAPPED[0] * n, TRAPPED[1]) and numbers[BEST_LATE] == 0.0:
         copy_to(state.current, state.best)
-        numbers[COST], numbers[LATE], numbers[ASTRAY] = numbers[BEST_COST], 0.0, 0.0
+        take_current(windows, state)
+        numbers[ASTRAY] = 0.0
         numbers[LEAST] = min(2.0 * numbers[LEAST], largest)
         numbers[WEIGHT] = largest
 
@@ -333,5 +335,5 @@ def improve(windows: Windows, state: State, iterations: int, temperature: float,
             if debug and not _agrees(windows, state, numbers[COST], late):
                 return False
             keep_best(state)
-        _price(state)
+        _price(windows, state)
     return True
