@@ -10,9 +10,10 @@ from ncosolve.engines.base import Outcome, Task
 from ncosolve.engines.debug import DEBUG
 from ncosolve.engines.exact import TourForm, minimises_makespan, prove_tour, sooner, tour_form
 from ncosolve.engines.search_loop import run_searches
+from ncosolve.engines.window_start import FirstTours
 from ncosolve.errors import EngineError
 from ncosolve.problems.base import IntArray
-from ncosolve.search.label_setting import Limits, shortest_tour
+from ncosolve.search.label_setting import Limits
 from ncosolve.search.time_warp import (
     BEST_COST,
     BEST_LATE,
@@ -44,10 +45,12 @@ PROOF = 0.2
 """Share of the time limit for the attempt to prove the optimum."""
 PARAMETERS = {"labels": 6_000_000}
 """Labels of that attempt; 0 leaves it out."""
-BEAM = 300
-"""Labels a level of the beam search for a start, where the first short search found none that is on time."""
 LARGEST_PROOF = 300
 """Up to this many nodes it is made."""
+START = 0.2
+"""Share of the time limit for depth-first searches, where neither their first orders nor a short search have a tour."""
+LARGEST_START = 500
+"""Up to this many nodes starts are looked for so."""
 CHUNK = 100
 PRICE, HEAT = 50.0, 100.0
 """Of a search for the makespan: what lateness costs once some tour was on time, in units as in `time_warp.WEIGHTS`, and
@@ -63,7 +66,11 @@ def run(task: Task) -> Outcome:
         return Outcome()
     form = tour_form(task.instance, LEEWAY)
     make = _maker(task.instance, form)
-    order = _first_order(task, form)
+    order, starts = _first_order(task, form), _starts(task, form)
+    if starts is not None and task.start is None:
+        for first in starts.firsts():
+            task.incumbent.offer(first)
+        order = _first_order(task, form)
     done, labels = 0, int(task.parameters.get("labels", PARAMETERS["labels"]))
     if task.instance.problem in PROBLEMS and task.instance.n <= LARGEST_PROOF and labels > 0:
         probe = make(order, task.seed)
@@ -73,9 +80,10 @@ def run(task: Task) -> Outcome:
         outcome = _proof(task, labels)
         if outcome is not None:
             return replace(outcome, iterations=done)
-        if task.incumbent.answer is None and not task.over():
-            beam = shortest_tour(form.arcs, limits=Limits(width=BEAM, over=task.over))
-            order = order if beam.nodes is None else beam.nodes
+        if task.incumbent.answer is None and starts is not None:
+            until = task.deadline.elapsed() + START * task.deadline.limit
+            tour = starts.until(lambda: task.over() or task.deadline.elapsed() > until)
+            order = order if tour is None else tour
     rest = task
     if task.max_iterations is not None:
         rest = replace(task, max_iterations=task.max_iterations - done)
@@ -102,6 +110,12 @@ def _first_order(task: Task, form: TourForm) -> IntArray:
     if start is not None:
         return form.turn(start)
     return np.concatenate([[0], 1 + np.argsort(form.arcs.due[1:], kind="stable")])
+
+
+def _starts(task: Task, form: TourForm) -> FirstTours | None:
+    """What looks for tours on time where that can be hard; for draft limits the order by due date is one."""
+    wanted = task.instance.problem == "tsptw" and task.instance.n <= LARGEST_START
+    return FirstTours(form.arcs, task.seed) if wanted and task.incumbent.answer is None else None
 
 
 def _probe(task: Task, search: "WindowSearch") -> int:
