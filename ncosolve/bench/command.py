@@ -43,10 +43,10 @@ def bench(
             "--data", metavar="DIR", envvar="NCOSOLVE_DATA", help="Public instances that do not ship with ncosolve."
         ),
     ] = None,
-    problem: Annotated[str | None, typer.Option("--problem", metavar="P", help="Read files as this problem.")] = None,
-    rounding: Annotated[str | None, typer.Option("--rounding", metavar="R", help="Of files, as in solve.")] = None,
-    max_vehicles: Annotated[int | None, typer.Option("--max-vehicles", metavar="K", help="Of files.")] = None,
-    objective: Annotated[str | None, typer.Option("--objective", metavar="O", help="Of files, as in solve.")] = None,
+    problem: Annotated[str | None, typer.Option("--problem", metavar="P", help="Read all as this problem.")] = None,
+    rounding: Annotated[str | None, typer.Option("--rounding", metavar="R", help="Of all files, as in solve.")] = None,
+    max_vehicles: Annotated[int | None, typer.Option("--max-vehicles", metavar="K", help="Of all files.")] = None,
+    objective: Annotated[str | None, typer.Option("--objective", metavar="O", help="Of all files, as in solve.")] = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Made if it is not there; what is done is skipped.")
     ] = Path("bench-out"),

@@ -110,13 +110,14 @@ def cases(
     short : bool
         Confine suites to their short lists.
     reading : dict, optional
-        How to read what is no suite: options of `ncosolve.formats.read`.
+        Options of `ncosolve.formats.read` for all files, also in place of what a suite says.
 
     Raises
     ------
     InputError
-        When a name is none of these, or a file is bad.
+        When a name is none of these, a file is bad, or options are given for what is generated.
     """
+    options = {key: value for key, value in (reading or {}).items() if value is not None}
     known = suites()
     place = _place(data)
     found: list[Case] = []
@@ -130,10 +131,11 @@ def cases(
                 given = _located(source, place)
                 if given is None:
                     missing.append(source["file"])
+                elif options and "file" not in given:
+                    raise InputError(f"does not apply to {name}, which is generated", where=next(iter(options)))
                 else:
-                    found.append(_case(given, source["name"]))
+                    found.append(_case({**given, **options}, source["name"]))
         else:
-            options = {key: value for key, value in (reading or {}).items() if value is not None}
             found += [_case({"file": file, **options}, stem(file)) for file in _files(name, known)]
     return _told_apart(found), missing
 

@@ -59,6 +59,15 @@ def test_options_of_reading_are_part_of_the_source():
     assert suites.instance_of(case.source).distance.rounding == "dimacs"
 
 
+def test_options_of_reading_come_before_those_of_a_suite():
+    found, _ = suites.cases(["vrptw-solomon"], short=True, reading={"objective": "vehicles", "rounding": "exact"})
+    for case in found:
+        instance = suites.instance_of(case.source)
+        assert (instance.objective, instance.distance.rounding) == ("vehicles", "exact")
+    with pytest.raises(InputError, match="objective: does not apply to tsptw-generated, which is generated"):
+        suites.cases(["tsptw-generated"], short=True, reading={"objective": "makespan"})
+
+
 def test_generated_ones_come_out_the_same_again():
     found, _ = suites.cases(["tsptw-generated"], short=True)
     assert [case.name for case in found] == ["tsptw-hard-n50-s1", "tsptw-medium-n50-s1"]
