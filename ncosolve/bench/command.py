@@ -46,7 +46,7 @@ def bench(
     problem: Annotated[str | None, typer.Option("--problem", metavar="P", help="Read all as this problem.")] = None,
     rounding: Annotated[str | None, typer.Option("--rounding", metavar="R", help="Of all files, as in solve.")] = None,
     max_vehicles: Annotated[int | None, typer.Option("--max-vehicles", metavar="K", help="Of all files.")] = None,
-    objective: Annotated[str | None, typer.Option("--objective", metavar="O", help="Of all files, as in solve.")] = None,
+    objective: Annotated[str | None, typer.Option("--objective", metavar="O", help="Of all files.")] = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Made if it is not there; what is done is skipped.")
     ] = Path("bench-out"),
