@@ -8,7 +8,7 @@ from typing import Any
 
 from ncosolve import __version__
 from ncosolve.errors import Infeasible, NcosolveError
-from ncosolve.problems.base import Problem
+from ncosolve.problems.base import Problem, minimises_makespan
 from ncosolve.resources import folder
 from ncosolve.solution import Solution
 
@@ -63,7 +63,7 @@ def _same_convention(row: dict[str, str], instance: Any, routes: int | None) -> 
     if row["rounding"] != "any" and row["rounding"] != instance.distance.rounding:
         return False
     if instance.kind != "routes":
-        return getattr(instance, "objective", "distance") == "distance"
+        return not minimises_makespan(instance)
     vehicles = int(row["vehicles"]) if row["vehicles"] else None
     if vehicles is not None and instance.max_vehicles is not None and vehicles > instance.max_vehicles:
         return False

@@ -15,7 +15,7 @@ from ncosolve.deadline import Deadline
 from ncosolve.engines.base import Batch, Incumbent, Outcome, Proposals, Task
 from ncosolve.engines.bounds import lower_bound
 from ncosolve.errors import EngineError, Infeasible, InputError, MissingExtra, NoSolutionFound
-from ncosolve.problems.base import Answer, Problem, real, whole
+from ncosolve.problems.base import Answer, Problem, minimises_makespan, real, whole
 from ncosolve.solution import Solution
 
 log = logging.getLogger("ncosolve")
@@ -247,7 +247,7 @@ def _engine(named: catalog.NamedSolver, task: Task) -> Any:
         raise InputError(
             f"{named.engine!r} does not solve {problem}, only {', '.join(engine.PROBLEMS)}", where="engine"
         )
-    if getattr(task.instance, "objective", "") == "makespan" and not getattr(engine, "MAKESPAN", False):
+    if minimises_makespan(task.instance) and not getattr(engine, "MAKESPAN", False):
         raise InputError(f"{named.name!r} does not minimise the makespan", where="solver")
     task.parameters, task.folder = _parameters(named, engine), named.path
     return engine

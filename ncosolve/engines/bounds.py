@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ncosolve.deadline import Deadline
-from ncosolve.problems.base import Problem
+from ncosolve.problems.base import Problem, minimises_makespan
 
 DENSE = 2000
 """Up to this many nodes bounds that need all pairs are computed."""
@@ -26,7 +26,7 @@ def lower_bound(instance: Problem, deadline: Deadline, max_iterations: int | Non
     max_iterations : int, optional
         Where it is given, the work does not depend on the clock.
     """
-    if instance.problem == "milp" or instance.n < 3 or getattr(instance, "objective", "") == "makespan":
+    if instance.problem == "milp" or instance.n < 3 or minimises_makespan(instance):
         return None
     from ncosolve.compilation import left_out  # imports Numba
 

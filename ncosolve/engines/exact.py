@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ncosolve.engines.base import Outcome, Task
-from ncosolve.problems.base import IntArray, load_slack
+from ncosolve.problems.base import IntArray, load_slack, minimises_makespan
 from ncosolve.problems.windows import time_tolerance
 from ncosolve.search.label_setting import Arcs, Limits, Tour, conflict, shortest_tour
 from ncosolve.search.route_partition import Routes, best_partition, cheapest_routes
@@ -139,11 +139,6 @@ def prove_tour(task: Task, form: TourForm, limits: Limits, known: Tour | None = 
     elif task.incumbent.answer is None:
         return Outcome(1, infeasible=_reason(task, form))
     return _optimal(task, min(upper, found.cost))
-
-
-def minimises_makespan(instance: Any) -> bool:
-    """Whether it is a TSPTW of which the time of the return is to be minimised."""
-    return bool(getattr(instance, "objective", "") == "makespan")
 
 
 def sooner(instance: Any, makespan: float) -> float:

@@ -8,11 +8,11 @@ import numpy as np
 
 from ncosolve.engines.base import Outcome, Task
 from ncosolve.engines.debug import DEBUG
-from ncosolve.engines.exact import TourForm, minimises_makespan, prove_tour, sooner, tour_form
+from ncosolve.engines.exact import TourForm, prove_tour, sooner, tour_form
 from ncosolve.engines.search_loop import run_searches
 from ncosolve.engines.window_start import FirstTours
 from ncosolve.errors import EngineError
-from ncosolve.problems.base import IntArray
+from ncosolve.problems.base import IntArray, minimises_makespan
 from ncosolve.search.label_setting import Limits
 from ncosolve.search.time_warp import (
     BEST_COST,

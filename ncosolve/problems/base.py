@@ -162,6 +162,11 @@ def worst(constraint: str, amounts: FloatArray, label: str) -> list[Violation]:
     return [Violation(constraint, float(amounts[k]), f"{label} {k}", int(over.sum()))]
 
 
+def minimises_makespan(instance: Any) -> bool:
+    """Whether it is a TSPTW of which the time of the return is to be minimised."""
+    return bool(instance.problem == "tsptw" and instance.objective == "makespan")
+
+
 def as_tour(raw: Any, n: int) -> IntArray:
     """A tour as int64 array from node 0; InputError unless it is a permutation of 0..n-1."""
     tour = _integers(raw, "tour")
