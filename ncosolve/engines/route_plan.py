@@ -22,6 +22,8 @@ LONG_ROUTES = 60.0
 long route is far dearer than to move a customer."""
 LOWEST, HIGHEST = 0.05, 0.3
 """It ends at 1.5 such distances by the customers a route, within these limits: short routes freeze earlier."""
+SMALLEST_UNIT = 1e-5
+"""The distance between neighbours counts as this share of that to the depot at least, for many may be in one place."""
 RUIN_NEIGHBOURS = 100
 FEWEST_PLACES, MOST_PLACES = 20, 40
 """How many neighbours an insertion looks at: 400 routes a customer, within these limits (long routes need fewer)."""
@@ -67,6 +69,7 @@ class Plan:
         symmetric = bool(instance.distance.symmetric)
         lists = nearest(self.metric, RUIN_NEIGHBOURS, first=1)
         unit = mean_distance(self.metric, lists[1:, :5], first=1)
+        unit = max(unit, SMALLEST_UNIT * mean_distance(self.metric, np.zeros((n - 1, 1), np.int32), first=1))
         capacity = float(instance.capacity) + load_slack(instance.capacity)
         self.stops = Stops(visit, capacity, timed, symmetric, unit)
         self.price = unit / max(1e-9, float(visit[1:, DEMAND].mean()))

@@ -49,7 +49,7 @@ def improve(metric: Metric, stops: Stops, near: Near, routes: Routes, c: int) ->
         o, edge = link[c, side], numbers[c, side]
         for k in range(min(MOVE_NEIGHBOURS, near.places.shape[1])):
             length = near.reach[c, k]
-            if length >= edge - EPSILON:
+            if length >= edge - EPSILON * stops.unit:
                 if stops.timed:
                     continue
                 break
@@ -62,13 +62,13 @@ def improve(metric: Metric, stops: Stops, near: Near, routes: Routes, c: int) ->
                 p, q = link[b, PREV], link[a, NEXT]
                 there, back = distance(metric, a, b), distance(metric, p, q)
                 extra = there + back - numbers[a, AHEAD] - numbers[b, BEHIND]
-                if extra < -EPSILON and _swap_tails(stops, routes, a, b, there, back):
+                if extra < -EPSILON * stops.unit and _swap_tails(stops, routes, a, b, there, back):
                     return extra
             if turnable:
                 w = link[v, side]
                 back = distance(metric, o, w)
                 extra = length + back - edge - numbers[v, side]
-                if extra >= -EPSILON:
+                if extra >= -EPSILON * stops.unit:
                     continue
                 if s == r:
                     _turn_between(stops, routes, side, c, v, length, back)

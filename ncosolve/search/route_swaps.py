@@ -35,7 +35,7 @@ def swap(metric: Metric, stops: Stops, near: Near, routes: Routes, c: int) -> tu
     gap = joint(metric, routes, c)
     saved = numbers[c, BEHIND] + numbers[c, AHEAD] - gap
     room_r = stops.capacity - routes.load[r] + visit[c, DEMAND]
-    least, other, to_c, to_x = -EPSILON, 0, 0, 0
+    least, other, to_c, to_x = -EPSILON * stops.unit, 0, 0, 0
     looked, last = 0, -1
     for k in range(min(MOVE_NEIGHBOURS, near.places.shape[1])):
         v = near.places[c, k]

@@ -12,7 +12,7 @@ from ncosolve.search.types import Floats, Int32s, Ints
 SLACK = 1e-7
 """Times may be late by this much inside kernels; the problems' own check allows 1e-6."""
 EPSILON = 1e-9
-"""A change must save more than this to count as one."""
+"""A change must save more than this, in units of `Stops.unit`, to count as one: less may be a rounding error."""
 
 DEMAND, READY, DUE, SERVICE = range(4)  # columns of Stops.visit
 NEXT, PREV, ROUTE, STAMP = range(4)  # columns of Routes.link

@@ -410,7 +410,7 @@ def iterate(
         if debug and not is_sound(metric, stops, routes):
             return MISMATCH
         if left == 0:
-            if routes.costs[COST] < routes.costs[BEST] - EPSILON:
+            if routes.costs[COST] < routes.costs[BEST] - EPSILON * stops.unit:
                 keep_best(routes)
             if settle:
                 return done + 1

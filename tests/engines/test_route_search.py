@@ -88,3 +88,25 @@ def test_a_large_instance_starts_within_the_time():
     solution = solve(instance, "route-search", time_limit=3.0)
     assert solution.feasible
     assert solution.time_search < 6.0
+
+
+@pytest.mark.parametrize("scale", [1e-7, 1.0, 1e9, 1e12])
+def test_the_unit_of_length_changes_nothing(scale):
+    """A gain that is a rounding error at one scale is one at any other: the search neither cycles nor idles."""
+    given = ncosolve.generate("cvrp", 40, seed=4)
+    coords = np.asarray(given.distance.coords)
+    found = [
+        solve(
+            ncosolve.CVRP(coords=coords * by, demand=given.demand, capacity=given.capacity),
+            "route-search",
+            max_iterations=3000,
+        )
+        for by in (1.0, scale)
+    ]
+    assert found[1].cost / scale == pytest.approx(found[0].cost, rel=0.01)
+
+
+def test_customers_in_one_place_are_served():
+    spots = np.repeat([[0.0, 0.0], [3e8, 1e8], [-2e8, 5e8]], 8, axis=0)
+    instance = ncosolve.CVRP(coords=spots, demand=np.append(0, np.ones(23)), capacity=6)
+    assert solve(instance, "route-search", max_iterations=3000).feasible
