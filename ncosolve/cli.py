@@ -196,14 +196,16 @@ def _solve_one(file: str, job: _Job, output: Path | None, plot: Path | None) -> 
             _emit(record.unsolved(instance, error, file, job.solving["solver"], job.solving["seed"], seconds))
         raise
     result = record.solved(solution, file)
-    if job.as_json:
-        _emit(result)
-    elif not job.quiet:
-        print(terminal.summary(solution, result), flush=True)
-    if output is not None:
-        solution.write(output)
-    if plot is not None:
-        solution.plot(plot)
+    try:  # files first, for a reader of stdout may hang up; but a file that cannot be written loses no answer
+        if output is not None:
+            solution.write(output)
+        if plot is not None:
+            solution.plot(plot)
+    finally:
+        if job.as_json:
+            _emit(result)
+        elif not job.quiet:
+            print(terminal.summary(solution, result), flush=True)
     return 0
 
 

@@ -118,3 +118,13 @@ def test_a_closed_pipe_is_no_traceback():
     process.stderr.close()
     assert "Traceback" not in err
     assert "Exception" not in err
+
+
+def test_a_reader_that_hangs_up_loses_no_file(tmp_path):
+    """The solution is written before anything is printed."""
+    target = tmp_path / "a.sol"
+    command = [sys.executable, "-m", "ncosolve", "solve", "burma14", "-t", "1", "--json", "-o", str(target)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        process.stdout.close()
+        process.wait(60)
+    assert target.read_text()
