@@ -257,7 +257,7 @@ def generate(
     from ncosolve.formats.text import writable_folder
     from ncosolve.problems import generate as make
 
-    options = dict(_key_value(text) for text in option or [])
+    options = dict(map(_generator_option, option or []))
     writable_folder(output, create=True)
     for each in range(seed, seed + count):
         instance = make(problem, n, seed=each, **options)
@@ -315,10 +315,9 @@ def train(
     """
     from ncosolve import training
 
+    changes = dict(_pair(text, "--set", "a setting") for text in change or [])
     with terminal.messages(logging.INFO), terminal.training_line(solver) as report:
-        whole = training.train(
-            solver, output, device, resume, _seconds(max_time), dict(map(_setting, change or [])), seed, jobs, report
-        )
+        whole = training.train(solver, output, device, resume, _seconds(max_time), changes, seed, jobs, report)
     if not whole:
         return INTERRUPTED
     if os.environ.get("RANK", "0") == "0":  # one of several processes under torchrun
@@ -409,17 +408,16 @@ def _destinations(files: Sequence[str], target: Path | None, suffix: str) -> lis
     return [*paths]
 
 
-def _setting(text: str) -> tuple[str, str]:
+def _pair(text: str, where: str, of: str, reserved: Sequence[str] = ()) -> tuple[str, str]:
+    """The key and the value of a text such as KEY=VALUE."""
     key, equals, value = text.partition("=")
-    if not equals or not key.isidentifier():
-        raise InputError(f"is {text!r}, expected KEY=VALUE with the name of a setting", where="--set")
+    if not equals or not key.isidentifier() or key in reserved:
+        raise InputError(f"is {text!r}, expected KEY=VALUE with the name of {of}", where=where)
     return key, value
 
 
-def _key_value(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals or not key.isidentifier() or key in ("n", "seed"):
-        raise InputError(f"is {text!r}, expected KEY=VALUE with the name of a generator's option", where="--option")
+def _generator_option(text: str) -> tuple[str, Any]:
+    key, value = _pair(text, "--option", "a generator's option", reserved=("n", "seed"))
     for kind in (int, float):
         with contextlib.suppress(ValueError):
             return key, kind(value)

@@ -12,6 +12,7 @@ import msgspec
 from ncosolve import problems
 from ncosolve.errors import Infeasible, InputError, NoSolutionFound
 from ncosolve.formats.text import save, writable_folder
+from ncosolve.record import plain
 from ncosolve.solving import solve
 
 log = logging.getLogger("ncosolve")
@@ -60,10 +61,7 @@ def _make(file: Path, generate: Mapping[str, Any], first: int, solver: str, iter
     for k in range(first, first + CHUNK):
         instance = problems.generate(**{**generate, "seed": generate["seed"] + k})
         try:
-            answer = solve(instance, solver, max_iterations=iterations, seed=k).answer
-            answers.append(
-                [list(map(int, route)) for route in answer] if instance.kind == "routes" else answer.tolist()
-            )
+            answers.append(plain(instance, solve(instance, solver, max_iterations=iterations, seed=k).answer))
         except (Infeasible, NoSolutionFound):
             answers.append(None)
     save(file, json.dumps(answers))

@@ -3,11 +3,9 @@
 import contextlib
 import logging
 import math
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ncosolve import catalog
@@ -15,6 +13,7 @@ from ncosolve.deadline import Deadline
 from ncosolve.engines.base import Batch, Incumbent, Outcome, Proposals, Task
 from ncosolve.engines.bounds import lower_bound
 from ncosolve.errors import EngineError, Infeasible, InputError, MissingExtra, NoSolutionFound
+from ncosolve.interrupts import first_interrupt
 from ncosolve.problems.base import Answer, Problem, minimises_makespan, real, whole
 from ncosolve.solution import Solution
 
@@ -114,7 +113,7 @@ def solve(
         max_iterations=max_iterations,
         proposals=proposals,
     )
-    with _interruptible(deadline):
+    with first_interrupt(deadline.cancel):
         incumbent.bound = lower_bound(instance, deadline, max_iterations)
         if task.start is not None:
             incumbent.offer(task.start)
@@ -322,22 +321,3 @@ def _validate(instance: Problem, device: str, target: float | None, on_improveme
         raise InputError(f"is {device!r}, expected auto, cpu or cuda", where="device")
     if on_improvement is not None and not callable(on_improvement):
         raise InputError(f"is {on_improvement!r}, expected a function", where="on_improvement")
-
-
-@contextlib.contextmanager
-def _interruptible(deadline: Deadline) -> Iterator[None]:
-    """Let the first Ctrl-C end the search with the best so far, and the second one interrupt."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.getsignal(signal.SIGINT)
-
-    def stop(number: int, frame: Any) -> None:
-        deadline.cancel()
-        signal.signal(signal.SIGINT, previous)
-
-    signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)

@@ -1,16 +1,13 @@
 """`ncosolve train`: a solver's recipe, run with labels that solvers make, to weights with a card."""
 
-import contextlib
 import importlib
 import json
 import math
 import os
 import platform
 import shutil
-import signal
-import threading
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ import msgspec
 from ncosolve import catalog
 from ncosolve.errors import InputError
 from ncosolve.formats.text import save, writable_folder
+from ncosolve.interrupts import first_interrupt
 from ncosolve.labels import Labels
 
 SIZES = ("smoke", "small", "lease", "full")
@@ -132,12 +130,12 @@ def train(
     _same_settings(out, settings, recipe, seed, resume)
     labels = Labels(out / "labels", jobs, report)
     run = Run(out, seed, where, seconds, resume, labels, report, group)
-    with _stopping(run.stop) as interrupted:
+    with first_interrupt(run.stop):
         facts = module.train(run, settings)
-    if group.rank == 0 and not interrupted():
+    if group.rank == 0 and not run.stopped:
         shutil.copyfile(recipe.solver.path / "solver.toml", out / "solver.toml")
         save(out / "README.md", card(recipe, settings, facts, run.step, run.elapsed()))
-    return not interrupted()
+    return not run.stopped
 
 
 def card(recipe: Recipe, settings: Any, facts: Mapping[str, Any], steps: int, seconds: float) -> str:
@@ -201,24 +199,3 @@ def _same_settings(out: Path, settings: Any, recipe: Recipe, seed: int, resume: 
             key = changed[0]
             raise InputError(f"is {said[key]}, but the run to resume has {before.get(key)}", str(file), key)
     save(file, json.dumps(said, indent=1) + "\n")
-
-
-@contextlib.contextmanager
-def _stopping(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """Let the first Ctrl-C end the run at its next step, and the second one interrupt; whether there was one."""
-    seen: list[bool] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
-        return
-    previous = signal.getsignal(signal.SIGINT)
-
-    def handle(number: int, frame: Any) -> None:
-        seen.append(True)
-        signal.signal(signal.SIGINT, previous)
-        stop()
-
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield lambda: bool(seen)
-    finally:
-        signal.signal(signal.SIGINT, previous)

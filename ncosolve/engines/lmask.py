@@ -116,8 +116,6 @@ def _network(batch: Batch, device: str) -> LMaskNetwork | None:
         network, problem = _loaded(batch.folder / name, device)
         if problem != batch.instances[0].problem:
             raise InputError(f"was trained on {problem}", str(batch.folder / name))
-        if not all(part.isfinite().all() for part in network.parameters()):
-            raise InputError("its numbers are not finite", str(batch.folder / name))
     except (InputError, RuntimeError) as error:
         log.warning("goes on without a network: %s", error)
         return None
@@ -125,6 +123,6 @@ def _network(batch: Batch, device: str) -> LMaskNetwork | None:
 
 
 @functools.cache
-def _loaded(file: Path, device: str) -> tuple[LMaskNetwork, str]:
+def _loaded(file: Path, device: str) -> tuple[LMaskNetwork, Any]:
     network, header = load_network(file)
-    return network.to(device), header["problem"]
+    return network.to(device), header.get("problem")

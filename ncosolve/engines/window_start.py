@@ -6,7 +6,7 @@ import numpy as np
 
 from ncosolve.problems.base import FloatArray, IntArray
 from ncosolve.search.label_setting import Arcs, fastest
-from ncosolve.search.lazy_masks import EXHAUSTED, FOUND, Ground, first_tour, make_stack
+from ncosolve.search.lazy_masks import EXHAUSTED, FOUND, first_tour, make_ground, make_stack
 
 BUDGET = 2000
 """Steps back of the first searches."""
@@ -37,8 +37,7 @@ class FirstTours:
         still = np.where(np.eye(n, dtype=np.bool_), 0.0, arcs.time)
         latest = arcs.due[None, :] - fastest(still)
         self._arcs, self._random, self._done = arcs, np.random.default_rng(seed), 0
-        time, ready, due = (np.array(array, np.float64, order="C") for array in (arcs.time, arcs.ready, arcs.due))
-        self._ground = Ground(time, ready, due, np.ascontiguousarray(latest), np.ones((n, n), np.bool_))
+        self._ground = make_ground(arcs, latest)
         self._stack = make_stack(n)
         self.exhausted = False
 

@@ -91,6 +91,8 @@ class Run:
     ----------
     step : int
         The next one.
+    stopped : bool
+        Whether someone has asked for an end.
     """
 
     def __init__(
@@ -112,7 +114,7 @@ class Run:
         self._best_state: dict[str, Tensor] = {}
         self._losses: list[float] = []
         self._before, self._began, self._saved = 0.0, time.perf_counter(), time.perf_counter()
-        self._steps, self._stopped = 0, False
+        self._steps, self.stopped = 0, False
 
     def begin(self, network: nn.Module, optimiser: torch.optim.Optimizer) -> nn.Module:
         """Take what is trained, restore it where the run goes on, and return what a step is to call."""
@@ -156,7 +158,7 @@ class Run:
 
     def stop(self) -> None:
         """End after the step at hand, with a checkpoint."""
-        self._stopped = True
+        self.stopped = True
 
     def descend(self, loss: Tensor) -> None:
         """One step of the optimiser.
@@ -194,24 +196,18 @@ class Run:
             self._best = score
             self._best_state = {name: value.detach().clone() for name, value in self._network.state_dict().items()}
 
-    @property
-    def best(self) -> float:
-        """The lowest validation score so far; infinite before the first."""
-        return self._best
-
     def elapsed(self) -> float:
         """Seconds of training, those before an interruption included."""
         return self._before + time.perf_counter() - self._began
 
-    def finish(self, header: Mapping[str, Any]) -> Path | None:
-        """Export the best weights with a header of what they are; where to, or None in other than the first process."""
+    def finish(self, header: Mapping[str, Any]) -> None:
+        """Export the best weights with a header of what they are; the first process does."""
         if self._best_state:
             self._network.load_state_dict(self._best_state)
         if self.group.rank > 0:
-            return None
+            return
         said = {"steps": self.step, "seconds": round(self.elapsed(), 1), "seed": self.seed, "score": self._best}
         save_weights(self.out / WEIGHTS, self._network, {**header, **said, "torch": torch.__version__})
-        return self.out / WEIGHTS
 
     def save(self) -> None:
         """Write a checkpoint, whole or not at all."""
@@ -250,7 +246,7 @@ class Run:
             write(self.out / METRICS, "".join(f"{line}\n" for line in kept))
 
     def _over(self) -> bool:
-        over = self._stopped or self.elapsed() >= self._seconds
+        over = self.stopped or self.elapsed() >= self._seconds
         if self.group.size == 1:
             return over
         return self._mean(torch.tensor(float(over), device=self.device)) > 0.0  # all stop at the same step

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ncosolve.problems.base import Check, FloatArray, IntArray, as_tour, describe, positive, whole
 from ncosolve.problems.distance import Distance
 from ncosolve.problems.randomness import legacy_generator, one_of
-from ncosolve.problems.windows import lateness, put_windows, timing, window_clash
+from ncosolve.problems.windows import late_visits, put_windows, timing, window_clash
 
 OBJECTIVES = ("distance", "makespan")
 """What may be minimised."""
@@ -83,11 +83,10 @@ class TSPTW:
     def check(self, answer: IntArray) -> Check:
         """The sum of distances along the closed tour, or when it is back; violations: time window."""
         tour = self.answer(answer)
-        if self.objective == "makespan":
-            cost = float(timing(self, (tour[1:],))[1][0])
-        else:
-            cost = self.distance.total(np.append(tour, tour[0]))
-        return Check(cost, tuple(lateness(self, (tour[1:],))))
+        late, back = timing(self, (tour[1:],))
+        makespan = self.objective == "makespan"
+        cost = float(back[0]) if makespan else self.distance.total(np.append(tour, tour[0]))
+        return Check(cost, tuple(late_visits(self, late)))
 
     def clash(self) -> str | None:
         """Why no feasible solution can exist, where it is plain from single windows."""

@@ -26,7 +26,11 @@ def put_windows(instance: Any, ready_time: Any, due_date: Any, service_time: Any
 
 def lateness(instance: Any, routes: tuple[IntArray, ...]) -> list[Violation]:
     """Visits after the due date, and returns to the depot after its due date."""
-    late, _ = timing(instance, routes)
+    return late_visits(instance, timing(instance, routes)[0])
+
+
+def late_visits(instance: Any, late: FloatArray) -> list[Violation]:
+    """What is violated where nodes are so late, those within the tolerance left out."""
     return worst("time window", np.where(late > time_tolerance(instance.due_date), late, 0.0), "node")
 
 

@@ -58,7 +58,7 @@ class Stack(NamedTuple):
 
 
 def make_ground(arcs: Arcs, latest: Floats) -> Ground:
-    """The form of the kernel for what `ncosolve.search.label_setting.tighten` gives."""
+    """Arcs in the form of the kernel, with latest starts as in `Ground`; an arc of infinite cost is not allowed."""
     time, ready, due, last = (
         np.array(array, np.float64, order="C") for array in (arcs.time, arcs.ready, arcs.due, latest)
     )

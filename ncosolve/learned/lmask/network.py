@@ -190,7 +190,7 @@ def load_network(file: Path) -> tuple[LMaskNetwork, dict[str, Any]]:
     Raises
     ------
     InputError
-        When the file is missing, damaged, or of another network.
+        When the file is missing, damaged, of another network, or holds numbers that are not finite.
     """
     tensors, header = load_weights(file, KIND)
     try:
@@ -198,4 +198,6 @@ def load_network(file: Path) -> tuple[LMaskNetwork, dict[str, Any]]:
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"its header describes no network: {error}", str(file)) from None
     put_weights(network, tensors, file)
+    if not all(part.isfinite().all() for part in network.parameters()):
+        raise InputError("its numbers are not finite", str(file))
     return network.eval(), header
