@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+import torch
 
 from ncosolve.cli import main
 from ncosolve.learned.weights import load_weights
@@ -44,6 +45,16 @@ def test_a_run_leaves_weights_a_card_and_metrics(whole):
     assert tensors
     assert "| gap, easy |" in (whole / "README.md").read_text()
     assert [line["step"] for line in metrics(whole)] == [9, 19]
+
+
+def test_a_run_goes_on_from_given_weights(whole, tmp_path):
+    start, nothing = whole / "weights.safetensors", ["--set", "imitation_steps=0", "--set", "reinforcement_steps=0"]
+    assert main([*SMOKE, *nothing, "--set", f"start={start}", "-o", str(tmp_path / "more")]) == 0
+    before, _ = load_weights(start, "lmask")
+    after, _ = load_weights(tmp_path / "more" / "weights.safetensors", "lmask")
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    unlike = ["--set", f"start={start}", "--set", "width=64"]
+    assert main([*SMOKE, *unlike, "-o", str(tmp_path / "unlike")]) == 2
 
 
 def test_a_killed_run_goes_on_as_if_it_had_not_been(whole, tmp_path):

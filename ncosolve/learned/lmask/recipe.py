@@ -4,6 +4,7 @@ The paper reinforces only, over 12.8 thousand million tours; imitation gets a ne
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from ncosolve.learned.lmask.decoding import Decoded, decode, replay
 from ncosolve.learned.lmask.network import KIND, LMaskNetwork, Pointer, Shape, eight_images, images
 from ncosolve.learned.lmask.tours import Tours
 from ncosolve.learned.training import Run, cosine, mean, set_rate
+from ncosolve.learned.weights import load_weights, put_weights
 from ncosolve.problems import tspdl, tsptw
 
 HELD_SEED, TRAIN_SEED = 3_000_000_000, 2_000_000_000
@@ -34,6 +36,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Of the instances; of several hardnesses they take turns.
     width, heads, layers, hidden, intensity
         See `ncosolve.learned.lmask.network.Shape`.
+    start : str
+        The file of weights that the training goes on from, such as a solver's own; fresh ones without.
     solver, labels, effort
         Whose tours are imitated, on how many instances of each hardness, after how many iterations.
     imitation_steps, imitation_batch, imitation_rate
@@ -54,6 +58,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     layers: int = 3
     hidden: int = 512
     intensity: bool = False
+    start: str = ""
     solver: str = "window-search@search"
     labels: int = 10_000
     effort: int = 3000
@@ -75,6 +80,9 @@ def train(run: Run, settings: Settings) -> dict[str, float]:
     torch.manual_seed(run.seed_of(DRAW))
     shape = Shape(settings.width, settings.heads, settings.layers, settings.hidden, settings.intensity)
     network = LMaskNetwork(shape).to(run.device)
+    if settings.start:
+        tensors, _ = load_weights(Path(settings.start), KIND)
+        put_weights(network, tensors, Path(settings.start))
     optimiser = torch.optim.AdamW(network.parameters(), lr=settings.imitation_rate)
     held = [_Labelled(run, settings, hardness, settings.held, HELD_SEED) for hardness in settings.hardness]
     shown: list[_Labelled] = []
