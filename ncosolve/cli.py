@@ -314,6 +314,7 @@ def train(
     the step at hand, and --resume goes on from there. Several processes: torchrun -m ncosolve train ...
     """
     from ncosolve import training
+    from ncosolve.learned.training import WEIGHTS
 
     changes = dict(_pair(text, "--set", "a setting") for text in change or [])
     with terminal.messages(logging.INFO), terminal.training_line(solver) as report:
@@ -321,7 +322,7 @@ def train(
     if not whole:
         return INTERRUPTED
     if os.environ.get("RANK", "0") == "0":  # one of several processes under torchrun
-        print(output / "weights.safetensors", flush=True)
+        print(output / WEIGHTS, flush=True)
     return 0
 
 

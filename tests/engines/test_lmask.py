@@ -110,3 +110,18 @@ def test_the_time_of_the_batch_counts(monkeypatch):
     monkeypatch.setattr(lmask, "propose", slow)
     for solution in ncosolve.solve_many(instances(2), solver="lmask-tsptw50", time_limit=0.5):
         assert 0.2 <= solution.history[0][0] <= 0.5
+
+
+@pytest.mark.parametrize("problem", ["tsptw"])
+def test_the_weights_that_ship_propose_shorter_tours_than_nearest_first(problem):
+    given = instances(20, 50, problem, "easy" if problem == "tsptw" else "medium")
+    solver = catalog.named(f"lmask-{problem}50")
+    learned = lmask.propose(batch(given, folder=solver.path, **{**solver.parameters, "rounds": 1}))
+    nearest = lmask.propose(batch(given))
+    ratios = [
+        instance.check(instance.answer(one[0])).cost / instance.check(instance.answer(other[0])).cost
+        for instance, one, other in zip(given, learned, nearest, strict=True)
+        if one and other
+    ]
+    assert len(ratios) >= 15
+    assert np.mean(ratios) < 0.95
