@@ -33,12 +33,13 @@ SETS = (
     ("tspdl", "hard", 150),
 )
 """Problem, hardness, and the paper's budget of steps back."""
-SEED = 2025
+SEED, PUBLISHED = 2025, 10_000
+"""Of these sets, and the instances that each has: what is drawn depends on how many are."""
 BATCHES = 1, 64, 512
 
 
 def main(
-    count: Annotated[int, typer.Option(min=1, help="Instances of each set.")] = 200,
+    count: Annotated[int, typer.Option(min=1, max=PUBLISHED, help="Instances of each set.")] = 200,
     n: Annotated[int, typer.Option(min=3, help="Nodes.")] = 50,
     reference: Annotated[int, typer.Option(help="Iterations of the reference.")] = 100_000,
     polish: Annotated[float, typer.Option(help="Seconds an instance for the search that follows; 0: none.")] = 0.5,
@@ -77,12 +78,12 @@ def main(
 def _instances(problem: str, hardness: str, count: int, n: int) -> list[Any]:
     """The first of a published set."""
     if problem == "tsptw":
-        windows = tsptw.generate_batch(count, n, SEED, hardness)
+        windows = tsptw.generate_batch(PUBLISHED, n, SEED, hardness)
         return [
             tsptw.TSPTW(coords=windows.coords[k], ready_time=windows.ready_time[k], due_date=windows.due_date[k])
             for k in range(count)
         ]
-    drafts = tspdl.generate_batch(count, n, SEED, hardness)
+    drafts = tspdl.generate_batch(PUBLISHED, n, SEED, hardness)
     return [
         tspdl.TSPDL(coords=drafts.coords[k], demand=drafts.demand[k], draft_limit=drafts.draft_limit[k])
         for k in range(count)

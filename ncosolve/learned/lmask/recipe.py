@@ -33,7 +33,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes
     ----------
     problem, n, hardness
-        Of the instances; of several hardnesses they take turns.
+        Of the instances; of several hardnesses they take turns, and one named twice has two.
     width, heads, layers, hidden, intensity
         See `ncosolve.learned.lmask.network.Shape`.
     start : str
@@ -84,19 +84,21 @@ def train(run: Run, settings: Settings) -> dict[str, float]:
         tensors, _ = load_weights(Path(settings.start), KIND)
         put_weights(network, tensors, Path(settings.start))
     optimiser = torch.optim.AdamW(network.parameters(), lr=settings.imitation_rate)
-    held = [_Labelled(run, settings, hardness, settings.held, HELD_SEED) for hardness in settings.hardness]
-    shown: list[_Labelled] = []
+    kinds = dict.fromkeys(settings.hardness)
+    held = [_Labelled(run, settings, hardness, settings.held, HELD_SEED) for hardness in kinds]
+    shown: dict[str, _Labelled] = {}
     if settings.imitation_steps > 0:
-        shown = [_Labelled(run, settings, hardness, settings.labels, TRAIN_SEED) for hardness in settings.hardness]
+        shown = {hardness: _Labelled(run, settings, hardness, settings.labels, TRAIN_SEED) for hardness in kinds}
     model = run.begin(network, optimiser)
     for step in run.steps(settings.imitation_steps + settings.reinforcement_steps):
         late = step - settings.imitation_steps
+        hardness = settings.hardness[step % len(settings.hardness)]
         if late < 0:
             set_rate(optimiser, cosine(step, settings.imitation_steps, settings.imitation_rate))
-            loss = _imitation(run, settings, model, shown[step % len(shown)], step)
+            loss = _imitation(run, settings, model, shown[hardness], step)
         else:
             set_rate(optimiser, cosine(late, settings.reinforcement_steps, settings.reinforcement_rate))
-            loss = _reinforcement(run, settings, model, network, step)
+            loss = _reinforcement(run, settings, model, network, hardness, step)
         run.descend(loss)
         if (step + 1) % settings.pause == 0:
             gaps = _validate(run, settings, network, held)
@@ -146,9 +148,8 @@ def _imitation(run: Run, settings: Settings, model: Any, shown: _Labelled, step:
     return -torch.where(usable, likelihood, 0.0).sum() / (usable.sum().clamp_min(1) * (settings.n - 1))
 
 
-def _reinforcement(run: Run, settings: Settings, model: Any, network: LMaskNetwork, step: int) -> Tensor:
+def _reinforcement(run: Run, settings: Settings, model: Any, network: LMaskNetwork, hardness: str, step: int) -> Tensor:
     """REINFORCE with the mean of an instance's samples as baseline; lateness costs its amount, and 1 a late node."""
-    hardness = settings.hardness[step % len(settings.hardness)]
     batch, samples = settings.reinforcement_batch, settings.samples
     part = run.group.part(batch)
     drawn = generated(settings.problem, batch, settings.n, hardness, run.seed_of(DRAW, step))
